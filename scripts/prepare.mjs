@@ -4,8 +4,9 @@
 // possibly while dist/ is in use: an unneeded build would pull the code from under a running
 // supervisor. Therefore dist/.build holds a hash of all inputs of the build.
 //
-//   --required  a missing build tool is an error (tests, CI). Without it the script says so and
-//               exits 0, because `npx troupe` before `npm ci` must not leave a broken npx cache.
+//   --required  a missing build tool or a failed build is an error (build, tests, CI). Without it
+//               the script says so and exits 0: a failing `prepare` leaves the npx cache of this
+//               checkout broken for good, while bin/troupe.js can tell what to do.
 //   --force     build even when the stamp is current.
 import { createHash } from 'node:crypto';
 import {
@@ -98,11 +99,12 @@ function build(tsdown) {
     cwd: root,
     encoding: 'utf8',
     env: { ...process.env, NODE_NO_WARNINGS: '1' },
+    maxBuffer: 64 * 1024 * 1024,
   });
   if (result.status !== 0) {
     process.stderr.write(`${result.stdout ?? ''}${result.stderr ?? ''}`);
-    process.stderr.write('prepare: the build failed\n');
-    return 1;
+    process.stderr.write('prepare: the build failed, dist/ was not built\n');
+    return required ? 1 : 0;
   }
   writeFileSync(`${stampFile}.tmp`, `${hash}\n`);
   renameSync(`${stampFile}.tmp`, stampFile);
