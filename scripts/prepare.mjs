@@ -8,6 +8,8 @@
 //               the script says so and exits 0: a failing `prepare` leaves the npx cache of this
 //               checkout broken for good, while bin/troupe.js can tell what to do.
 //   --force     build even when the stamp is current.
+
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -19,9 +21,8 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -44,7 +45,10 @@ function hashInputs() {
   const hash = createHash('sha256');
   const roots = ['src', 'tsdown.config.ts', 'tsconfig.json', 'package-lock.json', 'package.json'];
   for (const path of roots.flatMap(inputsOf).toSorted()) {
-    hash.update(`${path}\0`).update(readFileSync(join(root, path))).update('\0');
+    hash
+      .update(`${path}\0`)
+      .update(readFileSync(join(root, path)))
+      .update('\0');
   }
   return hash.digest('hex');
 }
