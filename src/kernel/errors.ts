@@ -34,7 +34,7 @@ export interface TroupeErrorOptions {
 const BRAND = 'troupe-error';
 
 export class TroupeError extends Error {
-  readonly brand = BRAND;
+  readonly brand: string = BRAND;
   readonly code: string;
   readonly hint: string | undefined;
   readonly data: Readonly<Record<string, unknown>>;

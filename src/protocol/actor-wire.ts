@@ -1,0 +1,139 @@
+/**
+ * What crosses between the supervisor and an actor's thread. Requests go up as JSON strings, batched per tick; replies
+ * and pushes come down the same way. The control port (Comlink) starts, interrupts and stops an actor.
+ */
+import type { ActorName, CallId, TaskId } from '../kernel/ids.ts';
+import type { ErrorShape } from '../kernel/errors.ts';
+import type { Envelope } from './envelope.ts';
+import type { ActorKind } from './record.ts';
+import type { MailItem, SessionEntry } from './session.ts';
+import type { AgentProfile, Limits, PermissionRule, Effect } from './team.ts';
+import type { Usage } from './usage.ts';
+
+/** Where an actor works: the tree of its task, or the read-only view of the integration branch. */
+export interface Workplace {
+  readonly task: TaskId | null;
+  /** Absolute path of the tree's root. */
+  readonly root: string;
+  readonly writable: boolean;
+  /** Sequence of the claim; every effect on the task carries it. */
+  readonly fence: number;
+}
+
+/** All that a thread needs to run one actor; plain data. */
+export interface ActorStart {
+  readonly run: string;
+  readonly name: ActorName;
+  readonly kind: ActorKind;
+  readonly incarnation: number;
+  readonly epoch: number;
+  readonly profile: AgentProfile;
+  /** Resolved `provider/model`. */
+  readonly model: string;
+  /** Text of the script when the model is `scripted/…`, by model reference. */
+  readonly scripts: Readonly<Record<string, string>>;
+  readonly system: string;
+  readonly tools: readonly string[];
+  readonly limits: Limits;
+  readonly permissions: {
+    readonly default: Effect;
+    readonly rules: readonly PermissionRule[];
+    readonly attended: boolean;
+  };
+  readonly journalDirectory: string;
+  readonly outputsDirectory: string;
+  readonly workplace: Workplace | null;
+  /** A subagent's one task. */
+  readonly prompt: string | null;
+  /** Its transcript is read from the journal up to here. */
+  readonly upToSeq: number;
+}
+
+/** A committed answer: the model's content with the mail that its request contained. */
+export interface AnswerStep {
+  readonly type: 'answer';
+  readonly took: readonly number[];
+  /** A `mail` entry for what was taken in, if any, then the `answer` entry. */
+  readonly entries: readonly SessionEntry[];
+  readonly usage: Usage;
+}
+
+/** The result of a call that the thread ran itself (file tools), or that was never run (refused, invalid, interrupted). */
+export interface ResultStep {
+  readonly type: 'result';
+  readonly entries: readonly SessionEntry[];
+}
+
+export type ActorRequest =
+  | AnswerStep
+  | ResultStep
+  /** May this mutating file call run? Judged and recorded before it runs (P, write-ahead). */
+  | {
+      readonly type: 'permit';
+      readonly call: CallId;
+      readonly tool: string;
+      readonly input: unknown;
+    }
+  /** A call that the supervisor runs; it commits the result step itself and returns it. */
+  | { readonly type: 'act'; readonly call: CallId; readonly tool: string; readonly input: unknown }
+  /** These mailbox positions are in the request that goes out now: delivered. */
+  | { readonly type: 'delivered'; readonly n: readonly number[] }
+  /** Nothing to do: no open call, the last answer asked for nothing. */
+  | { readonly type: 'idle'; readonly why: 'end' | 'length' | 'refusal' }
+  /** The agent cannot go on (provider error, no matching script turn, turn limit): the attempt ends. */
+  | {
+      readonly type: 'stuck';
+      readonly code: string;
+      readonly message: string;
+      readonly hint?: string;
+    }
+  /** A fragment for those who watch; never recorded. */
+  | {
+      readonly type: 'live';
+      readonly event: 'text' | 'thinking' | 'tooling';
+      readonly data: string;
+    };
+
+export type ActorReply =
+  | { readonly type: 'committed'; readonly seq: number }
+  | { readonly type: 'permitted' }
+  | { readonly type: 'refused'; readonly reason: string }
+  | {
+      readonly type: 'acted';
+      readonly result: Extract<SessionEntry, { type: 'result' }>;
+      readonly workplace?: Workplace;
+    }
+  | { readonly type: 'noted' }
+  | { readonly type: 'failed'; readonly error: ErrorShape };
+
+/** Thread to supervisor. `id` pairs a request with its reply. */
+export interface Upward {
+  readonly id: number;
+  readonly request: ActorRequest;
+}
+
+/** Supervisor to thread. */
+export type Downward =
+  | { readonly type: 'reply'; readonly id: number; readonly reply: ActorReply }
+  /** New mail, and the workplace that it belongs to when that changed. */
+  | {
+      readonly type: 'mail';
+      readonly envelopes: readonly Envelope[];
+      readonly workplace?: Workplace;
+    };
+
+/** How a subagent's job ended, as its pool sees it (error codes do not survive a thread, so it is a value). */
+export type JobOutcome =
+  | { readonly kind: 'finished'; readonly text: string }
+  | { readonly kind: 'stuck'; readonly code: string; readonly message: string };
+
+export function mailItem(envelope: Envelope): MailItem {
+  return {
+    n: envelope.n,
+    id: envelope.id,
+    from: envelope.from,
+    type: envelope.type,
+    ...(envelope.task === undefined ? {} : { task: envelope.task }),
+    text: envelope.body.text,
+  };
+}

@@ -1,0 +1,13 @@
+/**
+ * Room `protocol`: the types of all that crosses a thread, a socket or a disk. No behaviour beyond tiny pure helpers;
+ * safe for a browser.
+ */
+export * from './actor-wire.ts';
+export * from './envelope.ts';
+export * from './event.ts';
+export * from './provider.ts';
+export * from './record.ts';
+export * from './session.ts';
+export * from './shapes.ts';
+export * from './team.ts';
+export * from './usage.ts';

@@ -1,0 +1,77 @@
+/**
+ * One protocol for every model API. A provider turns a request into a stream of events; once the stream has started it
+ * does not throw, it ends with `end`, `error` or `aborted` (L).
+ */
+import type { ActorName, CallId, TaskId } from '../kernel/ids.ts';
+import type { ContentBlock, StopReason } from './session.ts';
+import type { Usage } from './usage.ts';
+
+export interface ToolSpec {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the parameters. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+export type Message =
+  | { readonly role: 'user'; readonly content: readonly UserBlock[] }
+  | {
+      readonly role: 'assistant';
+      readonly content: readonly ContentBlock[];
+      readonly meta?: Readonly<Record<string, unknown>>;
+    };
+
+export type UserBlock =
+  | { readonly type: 'text'; readonly text: string; readonly mail?: readonly MailMark[] }
+  | {
+      readonly type: 'result';
+      readonly call: CallId;
+      readonly tool: string;
+      readonly ok: boolean;
+      readonly text: string;
+    };
+
+/** What a text block was made of, for providers that react to mail (the scripted one). */
+export interface MailMark {
+  readonly from: ActorName;
+  readonly type: string;
+  readonly task?: TaskId;
+  readonly text: string;
+}
+
+export interface ProviderRequest {
+  /** Without the provider's name. */
+  readonly model: string;
+  readonly system: string;
+  readonly tools: readonly ToolSpec[];
+  /** Starts with a user message; roles alternate; every call is answered by a result. */
+  readonly messages: readonly Message[];
+  readonly maxTokens: number;
+  readonly actor: ActorName;
+  readonly profile: string;
+  readonly task: TaskId | null;
+}
+
+export type ProviderEvent =
+  | { readonly type: 'text'; readonly delta: string }
+  | { readonly type: 'call'; readonly id: CallId; readonly name: string }
+  | {
+      readonly type: 'end';
+      readonly content: readonly ContentBlock[];
+      readonly stop: StopReason;
+      readonly usage: Usage;
+      readonly meta?: Readonly<Record<string, unknown>>;
+    }
+  | {
+      readonly type: 'error';
+      readonly code: string;
+      readonly message: string;
+      readonly hint?: string;
+      readonly retryable: boolean;
+    }
+  | { readonly type: 'aborted' };
+
+export interface Provider {
+  readonly name: string;
+  stream(request: ProviderRequest, signal: AbortSignal): AsyncIterable<ProviderEvent>;
+}

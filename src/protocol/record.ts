@@ -1,0 +1,259 @@
+/**
+ * Records of a run's journal: facts, each a transaction. The journal itself adds `s`, `d` and `c` (see room `journal`).
+ * State is a fold over records: `apply` of each room takes the sections it knows. A section that is absent changed nothing.
+ *
+ * Invariants
+ * - J-R1 A record says what happened, never what should be shown: statuses are derived.
+ * - J-R2 Everything one decision changes is in one record: before it nothing of the decision exists, after it all does.
+ * - J-R3 A claim's fence is the sequence of the record with its `task.claimed`.
+ */
+import type { ActorName, CallId, EnvelopeId, ProcId, TaskId } from '../kernel/ids.ts';
+import type { Mail } from './envelope.ts';
+import type { SessionEntry } from './session.ts';
+import type { AgentProfile, TaskSpec } from './team.ts';
+import type { Usage } from './usage.ts';
+
+/**
+ * Why the record was written. `msg` one envelope · `step` a model answer or a tool result · `task` the graph or a task
+ * moved · `sup` actors · `run` the run itself · `git` trees and merges · `proc` processes · `perm` decisions · `dead` a
+ * dead letter. (`seg` and `seal` are the journal's own.)
+ */
+export type RecordKind = 'msg' | 'step' | 'task' | 'sup' | 'run' | 'git' | 'proc' | 'perm' | 'dead';
+
+export type TaskState =
+  | 'blocked'
+  | 'ready'
+  | 'running'
+  | 'verifying'
+  | 'merging'
+  | 'done'
+  | 'failed'
+  | 'cancelled';
+
+export type ReasonKind =
+  | 'task'
+  | 'member'
+  | 'approval'
+  | 'merge'
+  | 'budget'
+  | 'quota'
+  | 'touches'
+  | 'parallel'
+  | 'backoff'
+  | 'conflict'
+  | 'gate'
+  | 'attempts'
+  | 'agent'
+  | 'worktree'
+  | 'stopped'
+  | 'cancelled';
+
+/** Why something is not moving. `ref` names what it waits for. */
+export interface Reason {
+  readonly kind: ReasonKind;
+  readonly ref?: string;
+  readonly text: string;
+}
+
+export type TaskChange =
+  | { readonly type: 'task.added'; readonly task: TaskSpec; readonly by: ActorName }
+  /** Compare-and-set on `ready`; the record's sequence is the fence. `by` is `supervisor` for a command task. */
+  | {
+      readonly type: 'task.claimed';
+      readonly id: TaskId;
+      readonly by: ActorName;
+      readonly incarnation: number;
+      readonly attempt: number;
+      readonly leaseUntil: string;
+    }
+  | {
+      readonly type: 'task.tree';
+      readonly id: TaskId;
+      readonly path: string;
+      readonly branch: string;
+      readonly start: string;
+    }
+  /** The worker says that it is finished: the runtime's turn. */
+  | {
+      readonly type: 'task.finished';
+      readonly id: TaskId;
+      readonly by: ActorName;
+      readonly summary: string;
+    }
+  /** The runtime committed the tree; null: nothing changed. */
+  | { readonly type: 'task.committed'; readonly id: TaskId; readonly commit: string | null }
+  /** Evidence of one gate, bound to the commit it ran on. `output` names a file in `outputs/`. */
+  | {
+      readonly type: 'task.gate';
+      readonly id: TaskId;
+      readonly gate: string;
+      readonly stage: 'task' | 'merge';
+      readonly commit: string | null;
+      readonly ok: boolean;
+      readonly exit: number | null;
+      readonly output: ProcId | null;
+      readonly tries: number;
+    }
+  /** Gates passed: to the merge queue. */
+  | { readonly type: 'task.verified'; readonly id: TaskId }
+  /** Back to `ready` with its tree and branch kept. `counts`: what this end is charged to. */
+  | {
+      readonly type: 'task.released';
+      readonly id: TaskId;
+      readonly counts: 'attempt' | 'conflict' | 'interruption' | 'nothing';
+      readonly reason: Reason;
+      /** What the next worker is told besides the prompt. */
+      readonly rework: string | null;
+    }
+  /** Durable before the ref moves; recovery compares the ref with both. */
+  | {
+      readonly type: 'task.merging';
+      readonly id: TaskId;
+      readonly from: string;
+      readonly to: string;
+    }
+  | { readonly type: 'task.done'; readonly id: TaskId; readonly commit: string | null }
+  | { readonly type: 'task.failed'; readonly id: TaskId; readonly reason: Reason }
+  | { readonly type: 'task.cancelled'; readonly id: TaskId; readonly reason: Reason };
+
+export type ActorKind = 'lead' | 'teammate' | 'subagent';
+
+export type ActorEnd =
+  | { readonly kind: 'finished'; readonly text: string }
+  | { readonly kind: 'stopped'; readonly text: string }
+  | { readonly kind: 'crashed'; readonly text: string };
+
+export type ActorChange =
+  | {
+      readonly type: 'actor.added';
+      readonly name: ActorName;
+      readonly kind: ActorKind;
+      readonly profile: AgentProfile;
+      readonly parent: ActorName | null;
+      readonly depth: number;
+    }
+  | {
+      readonly type: 'actor.started';
+      readonly name: ActorName;
+      readonly incarnation: number;
+      readonly epoch: number;
+    }
+  | { readonly type: 'actor.passivated'; readonly name: ActorName; readonly epoch: number }
+  | {
+      readonly type: 'actor.ended';
+      readonly name: ActorName;
+      readonly incarnation: number;
+      readonly end: ActorEnd;
+    };
+
+export type RunEndState = 'done' | 'failed' | 'cancelled' | 'budget';
+
+export type RunChange =
+  | {
+      readonly type: 'run.started';
+      readonly run: string;
+      readonly baseCommit: string;
+      readonly term: number;
+    }
+  /** A supervisor took the run up again; what was going on in the last term is void. */
+  | { readonly type: 'run.resumed'; readonly term: number }
+  | { readonly type: 'run.stop-requested'; readonly by: string; readonly now: boolean }
+  /** Stopped with work left; `troupe resume` goes on from here. */
+  | { readonly type: 'run.interrupted'; readonly text: string }
+  | {
+      readonly type: 'run.gate';
+      readonly gate: string;
+      readonly commit: string;
+      readonly ok: boolean;
+      readonly exit: number | null;
+      readonly output: ProcId | null;
+      readonly tries: number;
+    }
+  | { readonly type: 'run.warned'; readonly text: string }
+  | {
+      readonly type: 'run.ended';
+      readonly state: RunEndState;
+      readonly reason: Reason | null;
+      readonly commit: string;
+    };
+
+export type TreeChange =
+  | {
+      readonly type: 'tree.added';
+      readonly owner: string;
+      readonly path: string;
+      readonly branch: string | null;
+      readonly commit: string;
+    }
+  | {
+      readonly type: 'tree.saved';
+      readonly owner: string;
+      readonly ref: string;
+      readonly commit: string;
+    }
+  | { readonly type: 'tree.removed'; readonly owner: string; readonly path: string };
+
+export type ProcChange =
+  | {
+      readonly type: 'proc.started';
+      readonly id: ProcId;
+      readonly command: string;
+      readonly cwd: string;
+      readonly actor: ActorName | null;
+      readonly task: TaskId | null;
+    }
+  | {
+      readonly type: 'proc.ended';
+      readonly id: ProcId;
+      readonly code: number | null;
+      readonly signal: string | null;
+      readonly why: 'exit' | 'timeout' | 'killed' | 'overflow' | 'lost' | 'failed';
+      readonly left: readonly number[];
+    };
+
+/** A mutating call, judged; durable before it runs. `effect` is the decision, `rule` what decided. */
+export interface Decision {
+  readonly actor: ActorName;
+  readonly call: CallId;
+  readonly tool: string;
+  readonly input: unknown;
+  readonly effect: 'allow' | 'deny';
+  readonly rule: string;
+  readonly reason: string;
+}
+
+export interface RunRecord {
+  readonly k: RecordKind;
+  /** Of `msg` and `dead`: the mailbox. */
+  readonly to?: ActorName;
+  /** Of `step`, `perm` and the records of one actor: that actor. */
+  readonly a?: ActorName;
+  readonly at: string;
+  /** Incarnation and epoch of `a`: a step of an old one is refused, never recorded. */
+  readonly i?: number;
+  readonly e?: number;
+  /** Positions in the mailbox of `a` that this step takes in: they are seen (M3). */
+  readonly took?: readonly number[];
+  readonly entries?: readonly SessionEntry[];
+  readonly mail?: readonly Mail[];
+  readonly tasks?: readonly TaskChange[];
+  readonly actors?: readonly ActorChange[];
+  readonly run?: readonly RunChange[];
+  readonly trees?: readonly TreeChange[];
+  readonly procs?: readonly ProcChange[];
+  readonly decisions?: readonly Decision[];
+  readonly usage?: Usage;
+  /** Of `dead`: which letters, by mailbox position in `to`, and why; or that they were retried or dropped. */
+  readonly dead?: readonly {
+    readonly n: number;
+    readonly id: EnvelopeId;
+    readonly what: 'dead' | 'retried' | 'dropped';
+    readonly reason: string;
+  }[];
+}
+
+/** A record as read back. */
+export interface StoredRunRecord extends RunRecord {
+  readonly s: number;
+  readonly d: number;
+}

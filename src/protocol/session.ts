@@ -1,0 +1,52 @@
+/**
+ * An actor's transcript: entries that step records carry. A request to a provider is built from them by a pure function,
+ * so the transcript never holds anything twice and never has to be rewritten.
+ */
+import type { ActorName, CallId, EnvelopeId, TaskId } from '../kernel/ids.ts';
+import type { EnvelopeType } from './envelope.ts';
+import type { Usage } from './usage.ts';
+
+export type ContentBlock =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'call'; readonly id: CallId; readonly name: string; readonly input: unknown };
+
+export type StopReason = 'end' | 'calls' | 'length' | 'refusal' | 'aborted';
+
+export interface MailItem {
+  readonly n: number;
+  readonly id: EnvelopeId;
+  readonly from: ActorName;
+  readonly type: EnvelopeType;
+  readonly task?: TaskId;
+  readonly text: string;
+}
+
+export type SessionEntry =
+  /** Mail taken into the conversation: user content of the next request. */
+  | { readonly type: 'mail'; readonly items: readonly MailItem[] }
+  | {
+      readonly type: 'answer';
+      readonly task: TaskId | null;
+      readonly model: string;
+      readonly content: readonly ContentBlock[];
+      readonly stop: StopReason;
+      readonly usage: Usage;
+      /** Opaque to all but the provider that made it. */
+      readonly meta?: Readonly<Record<string, unknown>>;
+    }
+  | {
+      readonly type: 'result';
+      readonly call: CallId;
+      readonly tool: string;
+      readonly ok: boolean;
+      readonly text: string;
+      /** Output file that holds the whole text, when `text` is a part of it. */
+      readonly output?: string;
+    };
+
+/** An entry with its place: sequence of its record and index in it. */
+export interface PlacedEntry {
+  readonly seq: number;
+  readonly at: string;
+  readonly entry: SessionEntry;
+}

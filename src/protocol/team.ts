@@ -1,0 +1,120 @@
+/**
+ * A team as resolved from its team file: every default filled in, every duration in milliseconds, every profile found.
+ * Stored whole in `run.json`, so that a run never depends on files that may change under it.
+ */
+import type { ActorName, TaskId } from '../kernel/ids.ts';
+
+export type Gate =
+  | {
+      readonly kind: 'command';
+      readonly run: string;
+      readonly retries: number;
+      readonly timeoutMs: number;
+    }
+  | { readonly kind: 'review'; readonly profile: string };
+
+export interface TaskSpec {
+  readonly id: TaskId;
+  readonly title: string;
+  /** An agent task has a prompt, a command task has `run`; never both. */
+  readonly prompt: string | null;
+  readonly run: string | null;
+  readonly needs: readonly TaskId[];
+  /** Profile that may claim it; null: any teammate. */
+  readonly agent: string | null;
+  /** Globs of paths the task means to change; tasks whose globs overlap do not run side by side. */
+  readonly touches: readonly string[];
+  readonly verify: readonly Gate[];
+  readonly attempts: number;
+  readonly timeoutMs: number;
+}
+
+export interface AgentProfile {
+  readonly name: string;
+  readonly description: string;
+  readonly prompt: string;
+  /** `provider/model`; null: the team's. */
+  readonly model: string | null;
+  /** Tool names; null: all that the kind of actor may have. */
+  readonly tools: readonly string[] | null;
+  readonly restart: 'permanent' | 'transient' | 'temporary';
+}
+
+export interface MemberSpec {
+  readonly name: ActorName;
+  readonly agent: string;
+}
+
+export interface Budget {
+  readonly usd: number | null;
+  readonly tokens: number | null;
+  readonly wallMs: number | null;
+}
+
+export interface Limits {
+  /** Tasks in state `running` at once. */
+  readonly parallel: number;
+  /** Model answers of one actor on one attempt of a task (or on one mail, without a task). */
+  readonly turns: number;
+  /** Nesting of subagents. */
+  readonly depth: number;
+  /** Live subagents of one actor at once. */
+  readonly fanout: number;
+}
+
+export type Effect = 'allow' | 'ask' | 'deny';
+
+export interface PermissionRule {
+  readonly id: string;
+  readonly effect: Effect;
+  /** A tool name, or `*`. */
+  readonly tool: string;
+  readonly reason: string | null;
+}
+
+export interface Team {
+  readonly version: 1;
+  readonly name: string;
+  readonly goal: string | null;
+  readonly model: string | null;
+  readonly budget: Budget;
+  readonly limits: Limits;
+  readonly base: string;
+  readonly worktree: {
+    readonly setup: readonly string[];
+    readonly copy: readonly string[];
+    readonly link: readonly string[];
+    /** Folder under which the trees lie; null: the state folder of the user. */
+    readonly root: string | null;
+  };
+  /** All profiles that the team can name, by name: the file's own and the built-in ones. */
+  readonly agents: Readonly<Record<string, AgentProfile>>;
+  readonly lead: MemberSpec | null;
+  readonly teammates: readonly MemberSpec[];
+  readonly tasks: readonly TaskSpec[];
+  readonly merge: {
+    readonly style: 'merge' | 'squash' | 'rebase';
+    readonly verify: readonly Gate[];
+    readonly touches: 'warn' | 'refuse' | 'ignore';
+  };
+  readonly finish: { readonly verify: readonly Gate[] };
+  readonly permissions: { readonly default: Effect; readonly rules: readonly PermissionRule[] };
+}
+
+/** `runs/<run>/run.json`. Unknown fields are kept by those who rewrite it. */
+export interface RunFile {
+  readonly version: 1;
+  readonly id: string;
+  readonly team: Team;
+  /** Where the team file was, for messages; null for a team made in memory. */
+  readonly teamFile: string | null;
+  /** Script of the scripted provider by model reference, as read at the start. */
+  readonly scripts: Readonly<Record<string, string>>;
+  readonly baseCommit: string;
+  readonly workspace: string;
+  readonly treesRoot: string;
+  /** False with `--headless`: each ask becomes a deny. */
+  readonly attended: boolean;
+  readonly createdAt: string;
+  readonly troupe: string;
+}
