@@ -3,7 +3,7 @@
  * does not throw, it ends with `end`, `error` or `aborted` (L).
  */
 import type { ActorName, CallId, TaskId } from '../kernel/ids.ts';
-import type { ContentBlock, StopReason } from './session.ts';
+import type { ContentBlock, Interruption, StopReason } from './session.ts';
 import type { Usage } from './usage.ts';
 
 export interface ToolSpec {
@@ -29,6 +29,7 @@ export type UserBlock =
       readonly tool: string;
       readonly ok: boolean;
       readonly text: string;
+      readonly interrupted?: Interruption;
     };
 
 /** What a text block was made of, for providers that react to mail (the scripted one). */

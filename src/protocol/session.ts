@@ -12,6 +12,8 @@ export type ContentBlock =
 
 export type StopReason = 'end' | 'calls' | 'length' | 'refusal' | 'aborted';
 
+export type Interruption = 'crash' | 'mail';
+
 export interface MailItem {
   readonly n: number;
   readonly id: EnvelopeId;
@@ -42,6 +44,8 @@ export type SessionEntry =
       readonly text: string;
       /** Output file that holds the whole text, when `text` is a part of it. */
       readonly output?: string;
+      /** The call did not run to its end: closed after a crash or a stop, or cut by interrupt mail. */
+      readonly interrupted?: Interruption;
     };
 
 /** An entry with its place: sequence of its record and index in it. */
