@@ -1,0 +1,67 @@
+/**
+ * The supervisor's inbox: a closed union of what can happen to a run. Every event carries what an effect or a client
+ * learnt; nothing in a decision looks at a clock, a disk or a thread.
+ */
+import type { HostExit } from '../actors/index.ts';
+import type { ActorName, ProcId, TaskId } from '../kernel/index.ts';
+import type { Lane, Upward } from '../protocol/index.ts';
+
+/** Names a client's question so that an `answer` effect finds it. */
+export type Token = number;
+
+export type TreeOutcome =
+  | { readonly kind: 'ready'; readonly path: string; readonly branch: string; readonly start: string; readonly note: string | null }
+  | { readonly kind: 'failed'; readonly text: string };
+
+export type CommitOutcome =
+  | { readonly kind: 'committed'; readonly commit: string }
+  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'unfinished-merge'; readonly text: string }
+  | { readonly kind: 'failed'; readonly text: string };
+
+export type MergeOutcome =
+  | { readonly kind: 'merged'; readonly from: string; readonly to: string }
+  | { readonly kind: 'nothing'; readonly at: string }
+  | { readonly kind: 'conflict'; readonly text: string }
+  | { readonly kind: 'failed'; readonly text: string };
+
+export interface CommandOutcome {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly why: 'exit' | 'timeout' | 'killed' | 'overflow' | 'failed';
+  readonly left: readonly number[];
+  /** Head and tail of the output as a model or a person is shown it. */
+  readonly text: string;
+  /** True when `text` is a part of the whole. */
+  readonly cut: boolean;
+  readonly durationMs: number;
+}
+
+export type RunEvent =
+  /** The run begins (its first record) or is taken up again by a new term. */
+  | { readonly type: 'started' }
+  | { readonly type: 'resumed'; readonly left: readonly number[] }
+  | { readonly type: 'requests'; readonly name: ActorName; readonly incarnation: number; readonly requests: readonly Upward[] }
+  | { readonly type: 'actor.exited'; readonly name: ActorName; readonly incarnation: number; readonly exit: HostExit }
+  | { readonly type: 'tree.prepared'; readonly task: TaskId; readonly fence: number; readonly outcome: TreeOutcome }
+  | { readonly type: 'view.ready'; readonly outcome: TreeOutcome }
+  | { readonly type: 'tree.committed'; readonly task: TaskId; readonly fence: number; readonly outcome: CommitOutcome }
+  | { readonly type: 'tree.dropped'; readonly owner: string; readonly removed: boolean; readonly saved: { readonly ref: string; readonly commit: string } | null; readonly text: string }
+  | { readonly type: 'command.ended'; readonly id: ProcId; readonly outcome: CommandOutcome }
+  | { readonly type: 'merge.computed'; readonly task: TaskId; readonly fence: number; readonly outcome: MergeOutcome }
+  | { readonly type: 'ref.advanced'; readonly task: TaskId; readonly to: string; readonly moved: boolean }
+  | { readonly type: 'send'; readonly token: Token; readonly to: string; readonly text: string; readonly lane: Lane; readonly id: string | null }
+  | { readonly type: 'stop'; readonly now: boolean; readonly by: string }
+  | { readonly type: 'stop.actor'; readonly token: Token; readonly name: string; readonly by: string }
+  /** Every thread and process of the run is gone. */
+  | { readonly type: 'stopped'; readonly left: readonly number[] }
+  /** Deadlines, leases and budgets are looked at; carries the heartbeats of the threads. */
+  | { readonly type: 'sweep'; readonly beats: Readonly<Record<string, number>> };
+
+/** An event with the moment it was taken from the inbox. */
+export interface Happening {
+  readonly event: RunEvent;
+  /** Wall clock, ms. */
+  readonly now: number;
+  readonly monotonicMs: number;
+}

@@ -1,0 +1,111 @@
+/**
+ * What this process alone knows of a run: threads, operations in flight, mail handed to a thread. It is empty after a
+ * restart, and everything in it is found again from the facts; nothing may rest on it alone.
+ */
+import type { ActorName, CallId, ProcId, TaskId } from '../kernel/index.ts';
+import type { ActorStatus, Reason } from '../protocol/index.ts';
+
+export interface LiveActor {
+  readonly name: ActorName;
+  readonly incarnation: number;
+  readonly epoch: number;
+  phase: Extract<ActorStatus, 'starting' | 'idle' | 'thinking' | 'tooling' | 'waiting' | 'stopping'>;
+  since: string;
+  /** Mailbox positions handed to the thread. */
+  readonly posted: Set<number>;
+  /** Last heartbeat seen, and the monotonic time when it had moved. */
+  beat: number;
+  beatAt: number;
+}
+
+/** A call that the supervisor runs for an actor and has not answered yet. */
+export interface PendingAct {
+  readonly name: ActorName;
+  readonly incarnation: number;
+  readonly request: number;
+  readonly call: CallId;
+  readonly tool: string;
+  /** The task that it is used on; null without one. */
+  readonly task: TaskId | null;
+}
+
+export interface GateProgress {
+  readonly commit: string | null;
+  index: number;
+  tries: number;
+}
+
+export type CommandPurpose =
+  | { readonly kind: 'task'; readonly task: TaskId; readonly fence: number }
+  | { readonly kind: 'gate'; readonly task: TaskId; readonly fence: number; readonly stage: 'task' | 'merge'; readonly gate: string }
+  | { readonly kind: 'finish'; readonly gate: string; readonly commit: string }
+  | { readonly kind: 'bash'; readonly act: PendingAct };
+
+export interface Live {
+  readonly actors: Map<ActorName, LiveActor>;
+  readonly acts: Map<CallId, PendingAct>;
+  readonly commands: Map<ProcId, CommandPurpose>;
+  /** What is in flight for a task; at most one thing. */
+  readonly taskOps: Map<TaskId, 'prepare' | 'command' | 'commit' | 'gate' | 'merge' | 'advance'>;
+  /** Fence of the claim for which the tree was prepared. */
+  readonly prepared: Map<TaskId, number>;
+  /** Fence of the claim whose end was committed. */
+  readonly committed: Map<TaskId, number>;
+  readonly gates: Map<TaskId, GateProgress>;
+  readonly dirty: Set<TaskId>;
+  readonly mergeQueue: TaskId[];
+  /** A merge that is computed and waits for its gates. */
+  merge: { readonly task: TaskId; readonly from: string; readonly to: string; readonly progress: GateProgress } | null;
+  readonly mailDirty: Set<ActorName>;
+  /** Reminders given, by fence. */
+  readonly nudges: Map<number, number>;
+  /** Monotonic start of each claim, by task. */
+  readonly claimedAt: Map<TaskId, number>;
+  view: 'none' | 'preparing' | 'ready' | 'failed';
+  /** The view lags behind the integration branch. */
+  viewStale: boolean;
+  finish: GateProgress | null;
+  finishBusy: boolean;
+  halting: { readonly then: 'interrupt' | 'budget' | 'end'; readonly text: string } | null;
+  /** Monotonic time at which this term began. */
+  readonly startedMonotonic: number;
+  /** Wall time that earlier terms used, ms. */
+  readonly wallUsedMs: number;
+  tip: string;
+}
+
+export function makeLive(options: { startedMonotonic: number; wallUsedMs: number; tip: string }): Live {
+  return {
+    actors: new Map(),
+    acts: new Map(),
+    commands: new Map(),
+    taskOps: new Map(),
+    prepared: new Map(),
+    committed: new Map(),
+    gates: new Map(),
+    dirty: new Set(),
+    mergeQueue: [],
+    merge: null,
+    mailDirty: new Set(),
+    nudges: new Map(),
+    claimedAt: new Map(),
+    view: 'none',
+    viewStale: false,
+    finish: null,
+    finishBusy: false,
+    halting: null,
+    startedMonotonic: options.startedMonotonic,
+    wallUsedMs: options.wallUsedMs,
+    tip: options.tip,
+  };
+}
+
+/** Liveness as an input of statuses: whether a supervisor holds the run, and what its actors do now. */
+export interface Liveness {
+  readonly alive: boolean;
+  readonly phases: Readonly<
+    Record<string, { readonly state: ActorStatus; readonly since: string; readonly reason: Reason | null }>
+  >;
+}
+
+export const NOT_ALIVE: Liveness = { alive: false, phases: {} };

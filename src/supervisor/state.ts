@@ -1,0 +1,235 @@
+/**
+ * The state of one run: a fold over its records, the same live and on replay. Facts only; what this process alone
+ * knows (threads, operations in flight) is in `live.ts`, what people see is derived in `rows.ts`.
+ *
+ * Invariants
+ * - S1 `applyRecord` is the only thing that changes a `RunState`, so state equals replay of the journal.
+ */
+import { type ActorTable, applyActor, makeActorTable } from '../actors/index.ts';
+import type { ActorName, CallId, ProcId, TaskId } from '../kernel/index.ts';
+import { applyMailRecord, type MailState, makeMailState } from '../mailbox/index.ts';
+import {
+  addUsage,
+  NO_USAGE,
+  type ProcChange,
+  type Reason,
+  type RunChange,
+  type RunEndState,
+  type RunFile,
+  type StoredRunRecord,
+  type TreeChange,
+  type Usage,
+} from '../protocol/index.ts';
+import { applyTask, makeGraph, type TaskGraph } from '../tasks/index.ts';
+
+export interface RunGate {
+  readonly gate: string;
+  readonly commit: string;
+  readonly ok: boolean;
+  readonly output: ProcId | null;
+}
+
+export interface RunEnd {
+  readonly state: RunEndState;
+  readonly reason: Reason | null;
+  readonly commit: string;
+  readonly at: string;
+}
+
+export interface RunFacts {
+  startedAt: string | null;
+  /** Rises each time that a supervisor takes the run up. */
+  term: number;
+  stopRequested: { readonly now: boolean; readonly by: string } | null;
+  interrupted: { readonly text: string; readonly at: string } | null;
+  ended: RunEnd | null;
+  readonly gates: RunGate[];
+  warned: boolean;
+  baseCommit: string;
+}
+
+export interface ProcFact {
+  readonly id: ProcId;
+  readonly command: string;
+  readonly cwd: string;
+  readonly actor: ActorName | null;
+  readonly task: TaskId | null;
+}
+
+export interface TreeFact {
+  readonly owner: string;
+  readonly path: string;
+  readonly branch: string | null;
+  readonly commit: string;
+}
+
+export interface SavedFact {
+  readonly owner: string;
+  readonly ref: string;
+  readonly commit: string;
+}
+
+export interface OpenCall {
+  readonly id: CallId;
+  readonly name: string;
+}
+
+export interface RunState {
+  readonly file: RunFile;
+  readonly graph: TaskGraph;
+  readonly mail: MailState;
+  readonly actors: ActorTable;
+  readonly run: RunFacts;
+  /** Started and not ended, by id. */
+  readonly procs: Map<ProcId, ProcFact>;
+  procCount: number;
+  /** Existing trees by owner (a task id, or the name of a view). */
+  readonly trees: Map<string, TreeFact>;
+  readonly saved: SavedFact[];
+  /** Calls of each actor's last answer that have no result yet. */
+  readonly openCalls: Map<ActorName, Map<CallId, OpenCall>>;
+  /** Ids that outside writers gave (spool): a second one has no effect. */
+  readonly outsideIds: Set<string>;
+  readonly usage: { total: Usage; readonly byActor: Map<string, Usage>; readonly byTask: Map<string, Usage> };
+  /** Times (ms) of each actor's deaths, newest last, for the restart intensity. */
+  readonly deaths: Map<ActorName, string[]>;
+  lastSeq: number;
+  lastAt: string;
+}
+
+export function makeRunState(file: RunFile): RunState {
+  return {
+    file,
+    graph: makeGraph(),
+    mail: makeMailState(),
+    actors: makeActorTable(),
+    run: {
+      startedAt: null,
+      term: 0,
+      stopRequested: null,
+      interrupted: null,
+      ended: null,
+      gates: [],
+      warned: false,
+      baseCommit: file.baseCommit,
+    },
+    procs: new Map(),
+    procCount: 0,
+    trees: new Map(),
+    saved: [],
+    openCalls: new Map(),
+    outsideIds: new Set(),
+    usage: { total: NO_USAGE, byActor: new Map(), byTask: new Map() },
+    deaths: new Map(),
+    lastSeq: 0,
+    lastAt: file.createdAt,
+  };
+}
+
+/** Applies one record; records come in order of `s`, each once. Unknown sections and changes are passed over. */
+export function applyRecord(state: RunState, record: StoredRunRecord): void {
+  const context = { seq: record.s, at: record.at };
+  applyMailRecord(state.mail, record);
+  applyEntries(state, record);
+  for (const change of record.actors ?? []) {
+    applyActor(state.actors, change, context);
+    if (change.type === 'actor.ended') {
+      state.openCalls.delete(change.name);
+      if (change.end.kind === 'crashed') noteDeath(state, change.name, record.at);
+    }
+  }
+  for (const change of record.tasks ?? []) applyTask(state.graph, change, context);
+  for (const change of record.run ?? []) applyRun(state.run, change, record.at);
+  for (const change of record.procs ?? []) applyProc(state, change);
+  for (const change of record.trees ?? []) applyTree(state, change);
+  for (const mail of record.mail ?? []) {
+    if (mail.id.startsWith('spl_')) state.outsideIds.add(mail.id);
+  }
+  state.lastSeq = record.s;
+  if (record.at !== undefined) state.lastAt = record.at;
+}
+
+function applyEntries(state: RunState, record: StoredRunRecord): void {
+  const actor = record.a;
+  if (actor === undefined || record.entries === undefined) return;
+  for (const entry of record.entries) {
+    if (entry.type === 'answer') {
+      const open = new Map<CallId, OpenCall>();
+      for (const block of entry.content) {
+        if (block.type === 'call') open.set(block.id, { id: block.id, name: block.name });
+      }
+      state.openCalls.set(actor, open);
+      addTo(state.usage.byActor, actor, entry.usage);
+      if (entry.task !== null) addTo(state.usage.byTask, entry.task, entry.usage);
+      state.usage.total = addUsage(state.usage.total, entry.usage);
+    } else if (entry.type === 'result') {
+      state.openCalls.get(actor)?.delete(entry.call);
+    }
+  }
+}
+
+function addTo(map: Map<string, Usage>, key: string, usage: Usage): void {
+  map.set(key, addUsage(map.get(key) ?? NO_USAGE, usage));
+}
+
+function noteDeath(state: RunState, name: ActorName, at: string): void {
+  const deaths = state.deaths.get(name) ?? [];
+  deaths.push(at);
+  state.deaths.set(name, deaths);
+}
+
+function applyRun(run: RunFacts, change: RunChange, at: string): void {
+  switch (change.type) {
+    case 'run.started':
+      run.startedAt = at;
+      run.term = change.term;
+      run.baseCommit = change.baseCommit;
+      return;
+    case 'run.resumed':
+      run.term = change.term;
+      run.stopRequested = null;
+      run.interrupted = null;
+      return;
+    case 'run.stop-requested':
+      run.stopRequested = { now: change.now, by: change.by };
+      return;
+    case 'run.interrupted':
+      run.interrupted = { text: change.text, at };
+      return;
+    case 'run.gate':
+      run.gates.push({ gate: change.gate, commit: change.commit, ok: change.ok, output: change.output });
+      return;
+    case 'run.warned':
+      run.warned = true;
+      return;
+    case 'run.ended':
+      run.ended = { state: change.state, reason: change.reason, commit: change.commit, at };
+      return;
+  }
+}
+
+function applyProc(state: RunState, change: ProcChange): void {
+  if (change.type === 'proc.started') {
+    state.procCount += 1;
+    const { id, command, cwd, actor, task } = change;
+    state.procs.set(id, { id, command, cwd, actor, task });
+  } else {
+    state.procs.delete(change.id);
+  }
+}
+
+function applyTree(state: RunState, change: TreeChange): void {
+  switch (change.type) {
+    case 'tree.added': {
+      const { owner, path, branch, commit } = change;
+      state.trees.set(owner, { owner, path, branch, commit });
+      return;
+    }
+    case 'tree.saved':
+      state.saved.push({ owner: change.owner, ref: change.ref, commit: change.commit });
+      return;
+    case 'tree.removed':
+      state.trees.delete(change.owner);
+      return;
+  }
+}
