@@ -249,6 +249,8 @@ export interface RunRecord {
     readonly id: EnvelopeId;
     readonly what: 'dead' | 'retried' | 'dropped';
     readonly reason: string;
+    /** The mailbox, when it is not the record's `to`. */
+    readonly to?: ActorName;
   }[];
 }
 

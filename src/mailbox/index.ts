@@ -1,0 +1,35 @@
+/**
+ * Room `mailbox`: who has which mail, as a fold over the records of a run (design §5). Pure: the supervisor checks a send,
+ * stamps it, records it, and applies the record; the journal owns durability, the supervisor owns who is live.
+ *
+ * Invariants: M2 no second effect of one envelope · M3 only a committed step makes mail seen · M4 order, nothing lost,
+ * positions contiguous from 1 · M5 lanes · M6 stamped by the supervisor · M7 bounds.
+ */
+export { applyMailRecord, type MailChange } from './apply.ts';
+export type { MailKey } from './dedup.ts';
+export { type DeliverOptions, deliverable, markDelivered, staleControl } from './deliver.ts';
+export { mailBytes, type Place, renderEnvelope } from './envelope.ts';
+export { sendError } from './errors.ts';
+export { MAIL_LIMITS, type MailLimits } from './limits.ts';
+export { type MailProjection, type ProjectOptions, projectMail } from './project.ts';
+export {
+  checkSend,
+  type Directory,
+  isDuplicate,
+  type SendCheck,
+  type Sender,
+  type SendOrigin,
+  stampMail,
+} from './send.ts';
+export {
+  type DeadLetter,
+  deadLetters,
+  hasUnread,
+  type MailboxSize,
+  type MailState,
+  mailboxNames,
+  mailboxSize,
+  makeMailState,
+  stateOf,
+  unread,
+} from './state.ts';
