@@ -16,8 +16,8 @@ export {
   checkSend,
   type Directory,
   isDuplicate,
+  type MailSender,
   type SendCheck,
-  type Sender,
   type SendOrigin,
   stampMail,
 } from './send.ts';

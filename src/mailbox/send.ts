@@ -25,7 +25,7 @@ export interface Directory {
 /** Who sends; with what makes a repetition of the send known, where the sender has that. */
 export interface SendOrigin {
   readonly from: ActorName;
-  /** Sender's epoch and counter, of a sender that counts by itself. */
+  /** The sender's epoch and counter, of a sender that counts by itself. */
   readonly key?: { readonly e: number; readonly n: number };
   /** Envelope id, of mail from outside (`user`) that may be offered twice. */
   readonly id?: string;
@@ -72,7 +72,7 @@ export function checkSend(
   return { kind: 'ok', pressure: Math.min(pressure, 1) };
 }
 
-export interface Sender {
+export interface MailSender {
   readonly name: ActorName;
   readonly incarnation: number;
   readonly epoch: number;
@@ -82,7 +82,7 @@ export interface Sender {
 export function stampMail(
   state: MailState,
   draft: MailDraft,
-  sender: Sender,
+  sender: MailSender,
   id: EnvelopeId,
 ): Mail {
   const source = `${sender.epoch} ${sender.name}`;

@@ -1,0 +1,25 @@
+/**
+ * Room `actors`: how an actor runs (hosts on threads, on a pool, in the same thread), what it says over the wire, and
+ * the books of its life. Which actor runs when is the supervisor's matter; what an actor thinks is the agent's.
+ *
+ * Invariants: A1 one exit per start · A2 a host does not throw · A3 a call into a dead thread rejects at once ·
+ * A4 one live incarnation per name · A5 a state is derived.
+ */
+export type { ActorHandle, ActorHost, HostEvents, HostExit } from './host.ts';
+export {
+  type ActorActivity,
+  type ActorFacts,
+  type ActorLive,
+  type ActorPhase,
+  type ActorRowParts,
+  type ActorTable,
+  actorOf,
+  actorRow,
+  applyActor,
+  isPresent,
+  type Lifecycle,
+  lifecycleOf,
+  makeActorTable,
+  nextIncarnation,
+  type StartNumbers,
+} from './lifecycle.ts';
