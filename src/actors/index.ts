@@ -7,8 +7,8 @@
  */
 export type { ActorHandle, ActorHost, HostEvents, HostExit } from './host.ts';
 export {
+  type Actor,
   type ActorActivity,
-  type ActorFacts,
   type ActorLive,
   type ActorPhase,
   type ActorRowParts,
@@ -16,7 +16,8 @@ export {
   actorOf,
   actorRow,
   applyActor,
-  isPresent,
+  type ChangePlace,
+  endOf,
   type Lifecycle,
   lifecycleOf,
   makeActorTable,

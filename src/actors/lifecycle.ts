@@ -22,7 +22,7 @@ export type ActorPhase =
   | { readonly kind: 'ended'; readonly end: ActorEnd };
 
 /** What the journal says of one actor. */
-export interface ActorFacts {
+export interface Actor {
   readonly name: ActorName;
   readonly kind: ActorKind;
   readonly profile: AgentProfile;
@@ -37,8 +37,10 @@ export interface ActorFacts {
   readonly sinceSeq: number;
 }
 
-/** By name, in order of adding. */
-export type ActorTable = Map<ActorName, ActorFacts>;
+export interface ActorTable {
+  /** In order of adding. */
+  readonly byName: Map<ActorName, Actor>;
+}
 
 /** What only the supervisor knows: nothing of it outlives the process. */
 export type ActorLive =
@@ -56,11 +58,16 @@ export type Lifecycle =
   | { readonly kind: 'waiting' | 'stopped' | 'crashed'; readonly reason: Reason };
 
 export function makeActorTable(): ActorTable {
-  return new Map();
+  return { byName: new Map() };
 }
 
-export function actorOf(table: ActorTable, name: string): ActorFacts | null {
-  return table.get(name as ActorName) ?? null;
+export function actorOf(table: ActorTable, name: string): Actor | null {
+  return table.byName.get(name as ActorName) ?? null;
+}
+
+/** How it ended; null while mail and claims may still go to it, with or without a thread. */
+export function endOf(actor: Actor): ActorEnd | null {
+  return actor.phase.kind === 'ended' ? actor.phase.end : null;
 }
 
 export interface ChangePlace {
@@ -71,8 +78,8 @@ export interface ChangePlace {
 export function applyActor(table: ActorTable, change: ActorChange, place: ChangePlace): void {
   const since = { since: place.at, sinceSeq: place.seq };
   if (change.type === 'actor.added') {
-    const before = table.get(change.name);
-    table.set(change.name, {
+    const before = table.byName.get(change.name);
+    table.byName.set(change.name, {
       name: change.name,
       kind: change.kind,
       profile: change.profile,
@@ -86,7 +93,7 @@ export function applyActor(table: ActorTable, change: ActorChange, place: Change
     });
     return;
   }
-  const facts = table.get(change.name);
+  const facts = table.byName.get(change.name);
   invariant(facts !== undefined, `A4: ${change.type} of ${change.name}, which was never added`);
   switch (change.type) {
     case 'actor.started': {
@@ -95,7 +102,7 @@ export function applyActor(table: ActorTable, change: ActorChange, place: Change
         epoch > facts.epoch && incarnation >= facts.incarnation,
         `A4: ${change.name} starts as ${incarnation}/${epoch} after ${facts.incarnation}/${facts.epoch}`,
       );
-      table.set(change.name, {
+      table.byName.set(change.name, {
         ...facts,
         incarnation,
         epoch,
@@ -106,11 +113,15 @@ export function applyActor(table: ActorTable, change: ActorChange, place: Change
     }
     case 'actor.passivated':
       if (change.epoch !== facts.epoch || facts.phase.kind !== 'started') return;
-      table.set(change.name, { ...facts, phase: { kind: 'passivated' }, ...since });
+      table.byName.set(change.name, { ...facts, phase: { kind: 'passivated' }, ...since });
       return;
     case 'actor.ended':
       if (change.incarnation < facts.incarnation || facts.phase.kind === 'ended') return;
-      table.set(change.name, { ...facts, phase: { kind: 'ended', end: change.end }, ...since });
+      table.byName.set(change.name, {
+        ...facts,
+        phase: { kind: 'ended', end: change.end },
+        ...since,
+      });
   }
 }
 
@@ -127,13 +138,8 @@ export function nextIncarnation(table: ActorTable, name: string): StartNumbers {
   return { incarnation: facts.incarnation + (woken ? 0 : 1), epoch: facts.epoch + 1 };
 }
 
-/** Mail and claims go to an actor that has not ended, whether or not it has a thread now. */
-export function isPresent(facts: ActorFacts): boolean {
-  return facts.phase.kind !== 'ended';
-}
-
 /** The one place where a state is made of facts and liveness (A5). */
-export function lifecycleOf(facts: ActorFacts, live: ActorLive): Lifecycle {
+export function lifecycleOf(facts: Actor, live: ActorLive): Lifecycle {
   const { phase } = facts;
   if (phase.kind === 'ended') return endedAs(phase.end);
   switch (live.kind) {
@@ -163,7 +169,7 @@ export interface ActorRowParts {
   readonly activeSince?: string;
 }
 
-export function actorRow(facts: ActorFacts, parts: ActorRowParts): ActorRow {
+export function actorRow(facts: Actor, parts: ActorRowParts): ActorRow {
   const state = lifecycleOf(facts, parts.live);
   return {
     name: facts.name,
