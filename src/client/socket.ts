@@ -1,0 +1,232 @@
+/**
+ * The typed client of the supervisor's socket: requests with deadlines, subscriptions as iterators.
+ *
+ * Invariants
+ * - E8 Every request settles; when the connection ends, all that wait reject at once.
+ * - E9 An idle client does not keep its process alive; a waiting request or a subscription does.
+ */
+import type { Socket } from 'node:net';
+import { connect } from 'node:net';
+import { ensureError, systemCode, TroupeError } from '../kernel/errors.ts';
+import type { TroupeEvent } from '../protocol/event.ts';
+import { PROTOCOL_VERSION } from '../protocol/shapes.ts';
+import type { HelloResult, MethodName, Notice, ParamsOf, ResultOf } from '../protocol/wire.ts';
+import type { Calls } from './calls.ts';
+import { makeCalls } from './calls.ts';
+
+export interface SocketOptions {
+  readonly socketPath: string;
+  readonly token: string;
+  /** For the connection with its `hello`, and for each request that names none. */
+  readonly timeoutMs: number;
+  readonly client: string;
+}
+
+export interface SocketClient {
+  readonly supervisor: HelloResult;
+  /** Rejects with the supervisor's error, `client/timeout` or `client/closed`. `timeoutMs` 0: no deadline. */
+  call<M extends MethodName>(
+    method: M,
+    params: ParamsOf<M>,
+    options?: { readonly timeoutMs?: number },
+  ): Promise<ResultOf<M>>;
+  /** Ends when the signal aborts or the connection ends. */
+  subscribe(
+    params: ParamsOf<'events.subscribe'>,
+    signal: AbortSignal,
+  ): AsyncIterable<SubscriptionItem>;
+  close(): void;
+}
+
+export type SubscriptionItem =
+  | { readonly kind: 'event'; readonly event: TroupeEvent }
+  | { readonly kind: 'gap'; readonly after: string; readonly dropped: number };
+
+/** A message that never ends would fill the memory. Answers may be long, but not longer than all tasks of a run. */
+const MESSAGE_MAX = 64 * 1_048_576;
+
+/** Rejects `client/unreachable` when nobody listens there, else what `hello` was answered with. */
+export async function connectSocket(options: SocketOptions): Promise<SocketClient> {
+  const socket = await open(options);
+  const calls = makeCalls();
+  const inbox = new Map<string, (item: SubscriptionItem) => void>();
+  const early = new Map<string, SubscriptionItem[]>();
+  const closed = new AbortController();
+  const hold = makeHold(socket);
+  listenTo(socket, calls, (notice) => {
+    const { subscription } = notice.params;
+    const item = itemOf(notice);
+    const taker = inbox.get(subscription);
+    if (taker === undefined) early.set(subscription, [...(early.get(subscription) ?? []), item]);
+    else taker(item);
+  });
+  socket.once('close', () => closed.abort());
+
+  const call: SocketClient['call'] = (method, params, callOptions) =>
+    request(
+      { socket, calls, hold },
+      { method, params, timeoutMs: callOptions?.timeoutMs ?? options.timeoutMs },
+    );
+
+  try {
+    const supervisor = await call('hello', {
+      token: options.token,
+      protocol: PROTOCOL_VERSION,
+      client: options.client,
+    });
+    return {
+      supervisor,
+      call,
+      subscribe: (params, signal) =>
+        subscription({
+          call,
+          params,
+          inbox,
+          early,
+          hold,
+          signal: AbortSignal.any([signal, closed.signal]),
+        }),
+      close: () => socket.destroy(),
+    };
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+}
+
+function open(options: SocketOptions): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(options.socketPath);
+    const fail = (why: string, cause?: unknown): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      reject(
+        new TroupeError({
+          code: 'client/unreachable',
+          message: `no supervisor answers at ${options.socketPath}: ${why}`,
+          exit: 4,
+          cause,
+        }),
+      );
+    };
+    const timer = setTimeout(() => fail('it took too long'), options.timeoutMs);
+    socket.once('error', (error) => fail(systemCode(error) || ensureError(error).message, error));
+    socket.once('connect', () => {
+      clearTimeout(timer);
+      socket.removeAllListeners('error');
+      resolve(socket);
+    });
+  });
+}
+
+function listenTo(socket: Socket, calls: Calls, onNotice: (notice: Notice) => void): void {
+  let rest = '';
+  const end = (why: string): void => {
+    calls.end(new TroupeError({ code: 'client/closed', message: why, exit: 4 }));
+    socket.destroy();
+  };
+  socket.setEncoding('utf8');
+  socket.on('data', (chunk: string) => {
+    const parts = (rest + chunk).split('\n');
+    rest = parts.pop() ?? '';
+    if (rest.length > MESSAGE_MAX) end('the supervisor sent a message without an end');
+    for (const part of parts) {
+      try {
+        const notice = calls.take(JSON.parse(part));
+        if (notice !== null) onNotice(notice);
+      } catch {
+        end('the supervisor sent something that is not JSON');
+      }
+    }
+  });
+  socket.on('error', (error) => end(`the connection to the supervisor broke: ${error.message}`));
+  socket.on('close', () => end('the supervisor closed the connection'));
+  socket.unref();
+}
+
+/** Keeps the process alive until the function it returns is called. */
+type Hold = () => () => void;
+
+function makeHold(socket: Socket): Hold {
+  let held = 0;
+  return () => {
+    held += 1;
+    socket.ref();
+    return () => {
+      held -= 1;
+      if (held === 0) socket.unref();
+    };
+  };
+}
+
+async function request<M extends MethodName>(
+  on: { readonly socket: Socket; readonly calls: Calls; readonly hold: Hold },
+  what: { readonly method: M; readonly params: ParamsOf<M>; readonly timeoutMs: number },
+): Promise<ResultOf<M>> {
+  const { method, params, timeoutMs } = what;
+  const { socket, calls } = on;
+  const { id, answer } = calls.open();
+  const release = on.hold();
+  const timer =
+    timeoutMs === 0
+      ? undefined
+      : setTimeout(() => {
+          const message = `the supervisor did not answer ${method} within ${timeoutMs} ms`;
+          calls.fail(id, new TroupeError({ code: 'client/timeout', message, exit: 4 }));
+        }, timeoutMs);
+  try {
+    socket.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+    // The protocol was compared at `hello`, so the result has the shape that the table promises.
+    return (await answer) as ResultOf<M>;
+  } finally {
+    clearTimeout(timer);
+    release();
+  }
+}
+
+function itemOf(notice: Notice): SubscriptionItem {
+  if (notice.method === 'event') return { kind: 'event', event: notice.params.event };
+  return { kind: 'gap', after: notice.params.after, dropped: notice.params.dropped };
+}
+
+interface SubscriptionDeps {
+  readonly call: SocketClient['call'];
+  readonly params: ParamsOf<'events.subscribe'>;
+  readonly inbox: Map<string, (item: SubscriptionItem) => void>;
+  /** What came before the answer that names the subscription was read. */
+  readonly early: Map<string, SubscriptionItem[]>;
+  readonly hold: Hold;
+  readonly signal: AbortSignal;
+}
+
+async function* subscription(deps: SubscriptionDeps): AsyncGenerator<SubscriptionItem> {
+  const { call, inbox, early, signal } = deps;
+  const { subscription: id } = await call('events.subscribe', deps.params);
+  let queue = early.get(id) ?? [];
+  early.delete(id);
+  let wake = (): void => undefined;
+  inbox.set(id, (item) => {
+    queue.push(item);
+    wake();
+  });
+  const onAbort = (): void => wake();
+  const release = deps.hold();
+  signal.addEventListener('abort', onAbort);
+  try {
+    while (!signal.aborted) {
+      const items = queue;
+      queue = [];
+      yield* items;
+      if (queue.length === 0 && !signal.aborted) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    }
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    inbox.delete(id);
+    release();
+    call('events.unsubscribe', { subscription: id }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,54 @@
+/** The methods of the wire, each bound to what `control` offers. Parameters were checked before they come here. */
+import type { EventFeed, LiveControl } from '../control/index.ts';
+import { TroupeError } from '../kernel/errors.ts';
+import type { MethodName, ParamsOf, ResultOf } from '../protocol/wire.ts';
+import { IPC_LIMITS } from './limits.ts';
+
+/** Methods that take parameters and give a result, and know nothing of the connection. */
+export type PlainMethod = Exclude<MethodName, 'hello' | 'events.subscribe' | 'events.unsubscribe'>;
+
+export interface Handlers {
+  readonly plain: {
+    readonly [M in PlainMethod]: (params: ParamsOf<M>) => Promise<ResultOf<M>>;
+  };
+  readonly events: EventFeed;
+  /** The run to subscribe to, for a connection that has `open` subscriptions; throws. */
+  subscribable(run: string | undefined, open: number): string;
+}
+
+export function makeHandlers(control: LiveControl): Handlers {
+  return {
+    plain: {
+      status: () => Promise.resolve(control.status()),
+      'runs.list': () => control.runs(),
+      'tasks.list': ({ run }) => control.tasks(run),
+      'actors.list': ({ run }) => control.actors(run),
+      'mail.send': (params) => control.send(params),
+      'run.stop': (params) => control.stopRun(params),
+      'actor.stop': (params) => control.stopActor(params),
+    },
+    events: control.events,
+    subscribable(run, open) {
+      if (open >= IPC_LIMITS.subscriptionsMax) {
+        throw new TroupeError({
+          code: 'ipc/subscriptions',
+          message: `a connection has at most ${IPC_LIMITS.subscriptionsMax} subscriptions`,
+          hint: 'Close one with events.unsubscribe.',
+        });
+      }
+      return control.runOf(run);
+    },
+  };
+}
+
+export function isPlain(method: MethodName): method is PlainMethod {
+  return method !== 'hello' && !method.startsWith('events.');
+}
+
+export function callHandler<M extends PlainMethod>(
+  handlers: Handlers,
+  method: M,
+  params: ParamsOf<M>,
+): Promise<ResultOf<M>> {
+  return handlers.plain[method](params);
+}

@@ -1,0 +1,157 @@
+/**
+ * The local wire: JSON-RPC 2.0, one message a line, on the supervisor's Unix socket. The table of methods is the
+ * contract; `ipc` serves it, `client` calls it. Not part of `index.ts`, so that readers of types do not load zod.
+ *
+ * Invariants
+ * - E1 The first request of a connection is `hello` with the token; nothing else is answered before it.
+ * - E2 An operating failure crosses as JSON-RPC error -32000 whose `data` is an `ErrorShape`: branch on `data.code`.
+ */
+import { z } from 'zod';
+import type { TroupeEvent } from './event.ts';
+import type { ActorRow, RunRow, TaskRow } from './shapes.ts';
+
+export interface HelloParams {
+  readonly token: string;
+  readonly protocol: number;
+  /** Who calls, for the log. */
+  readonly client?: string | undefined;
+}
+
+export interface HelloResult {
+  readonly protocol: number;
+  readonly pid: number;
+  readonly startedAt: string;
+}
+
+export interface StatusResult {
+  readonly pid: number;
+  readonly startedAt: string;
+  readonly socket: string;
+  readonly protocol: number;
+  /** Level of the sandbox that commands run in; `none` until there is one. */
+  readonly sandbox: string;
+  /** The runs that this supervisor holds now. */
+  readonly runs: readonly RunRow[];
+  readonly actors: readonly (ActorRow & { readonly run: string })[];
+}
+
+/** Without `run`: the run that the supervisor holds, the newest if it holds several. */
+export interface RunParams {
+  readonly run?: string | undefined;
+}
+
+export interface SendParams extends RunParams {
+  readonly to: string;
+  readonly text: string;
+  readonly interrupt: boolean;
+}
+
+export interface SendResult {
+  readonly run: string;
+  readonly seq: number;
+  readonly n: number;
+  readonly id: string;
+  readonly state: 'accepted';
+}
+
+export interface StopParams extends RunParams {
+  readonly now: boolean;
+  readonly by: string;
+}
+
+export interface StopActorParams extends StopParams {
+  readonly name: string;
+}
+
+export interface SubscribeParams extends RunParams {
+  /** A cursor `<seq>.<i>`; events after it are replayed first. Without it only what happens from now on is sent. */
+  readonly from?: string | undefined;
+  /** Also token fragments, which are never replayed. */
+  readonly live?: boolean | undefined;
+}
+
+export interface SubscribeResult {
+  readonly subscription: string;
+  readonly run: string;
+}
+
+/** Every method with its parameters and its result. */
+export interface Methods {
+  readonly hello: { readonly params: HelloParams; readonly result: HelloResult };
+  readonly status: { readonly params: NoParams; readonly result: StatusResult };
+  readonly 'runs.list': { readonly params: NoParams; readonly result: readonly RunRow[] };
+  readonly 'tasks.list': { readonly params: RunParams; readonly result: readonly TaskRow[] };
+  readonly 'actors.list': { readonly params: RunParams; readonly result: readonly ActorRow[] };
+  readonly 'mail.send': { readonly params: SendParams; readonly result: SendResult };
+  readonly 'run.stop': { readonly params: StopParams; readonly result: RunRow };
+  readonly 'actor.stop': { readonly params: StopActorParams; readonly result: ActorRow };
+  readonly 'events.subscribe': {
+    readonly params: SubscribeParams;
+    readonly result: SubscribeResult;
+  };
+  readonly 'events.unsubscribe': {
+    readonly params: { readonly subscription: string };
+    readonly result: { readonly closed: boolean };
+  };
+}
+
+export type NoParams = Readonly<Record<string, never>>;
+export type MethodName = keyof Methods;
+export type ParamsOf<M extends MethodName> = Methods[M]['params'];
+export type ResultOf<M extends MethodName> = Methods[M]['result'];
+
+const name: z.ZodString = z.string().min(1).max(64);
+const run: z.ZodOptional<z.ZodString> = name.optional();
+
+/** Parameters are strict: an unknown one is an error with its path, not a silent difference. */
+export const methodParams: { readonly [M in MethodName]: z.ZodType<ParamsOf<M>> } = {
+  hello: z.strictObject({
+    token: z.string().max(256),
+    protocol: z.number().int(),
+    client: z.string().max(128).optional(),
+  }),
+  status: z.strictObject({}),
+  'runs.list': z.strictObject({}),
+  'tasks.list': z.strictObject({ run }),
+  'actors.list': z.strictObject({ run }),
+  'mail.send': z.strictObject({ run, to: name, text: z.string(), interrupt: z.boolean() }),
+  'run.stop': z.strictObject({ run, now: z.boolean(), by: name }),
+  'actor.stop': z.strictObject({ run, name, now: z.boolean(), by: name }),
+  'events.subscribe': z.strictObject({
+    run,
+    from: z
+      .string()
+      .regex(/^\d{1,15}(\.\d{1,9})?$/, 'a cursor like 12.0')
+      .optional(),
+    live: z.boolean().optional(),
+  }),
+  'events.unsubscribe': z.strictObject({ subscription: z.string().min(1).max(64) }),
+};
+
+/** What a subscription sends, as notifications. */
+export type Notice =
+  | {
+      readonly method: 'event';
+      readonly params: { readonly subscription: string; readonly event: TroupeEvent };
+    }
+  /** The receiver was too slow: events after `after` and before the next one were dropped; replay from there. */
+  | {
+      readonly method: 'gap';
+      readonly params: {
+        readonly subscription: string;
+        readonly after: string;
+        readonly dropped: number;
+      };
+    };
+
+export const RPC = {
+  parse: -32_700,
+  request: -32_600,
+  method: -32_601,
+  params: -32_602,
+  internal: -32_603,
+  /** An operating failure; `data` is an `ErrorShape`. */
+  domain: -32_000,
+  /** No `hello`, or one that was refused; the connection ends. */
+  denied: -32_001,
+} as const;
