@@ -13,7 +13,6 @@ import {
   type GraphIndex,
   goesBefore,
   type Hold,
-  isTerminal,
   type Lane,
   makeLane,
   type Node,
@@ -171,7 +170,8 @@ export function settleHeights(index: GraphIndex): void {
   const growing = makeHeap<Growth>((a, b) => a.from < b.from, index.work);
   const grown = new Set<Node>();
   const grow = (node: Node, height: number): void => {
-    if (height <= node.height || isTerminal(node.state)) return;
+    // All that a done task needs is done, so nobody asks for its height any more.
+    if (height <= node.height || node.state === 'done') return;
     if (!fresh.has(node) && !grown.has(node)) {
       grown.add(node);
       pushItem(growing, { node, from: node.height, slot: -1 });

@@ -154,7 +154,7 @@ function checkNeeds(context: Context, spec: TaskSpec, position: number): void {
     if (context.byId.has(need)) continue;
     const there = context.graph?.nodes.get(need);
     if (there === undefined) {
-      const message = `task "${task}" needs "${need}", which is no task${nearText(context, need)}`;
+      const message = `task "${task}" needs "${need}", which is no task${nearText(context, need, task)}`;
       report(context, { code: 'unknown-need', message, path, task });
     } else if (there.state === 'failed' || there.state === 'cancelled') {
       const message = `task "${task}" needs "${need}", which ${there.state === 'failed' ? 'failed' : 'was cancelled'}`;
@@ -163,10 +163,11 @@ function checkNeeds(context: Context, spec: TaskSpec, position: number): void {
   }
 }
 
-function nearText(context: Context, need: TaskId): string {
+function nearText(context: Context, need: TaskId, own: TaskId): string {
   context.lookups += 1;
   if (context.lookups > NEAR_LOOKUPS_MAX) return '';
   const known = new Set([...context.byId.keys(), ...(context.graph?.nodes.keys() ?? [])]);
+  known.delete(own);
   const near = nearMatches(need, known);
   return near.length === 0 ? '' : ` (did you mean ${near.join(' or ')}?)`;
 }
