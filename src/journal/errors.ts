@@ -1,0 +1,92 @@
+/** Operating failures of the journal; the only place that builds them. */
+import { EXIT, TroupeError } from '../kernel/index.ts';
+
+export type JournalErrorCode =
+  | 'journal/closed'
+  | 'journal/failed'
+  | 'journal/foreign'
+  | 'journal/full'
+  | 'journal/newer-version'
+  | 'journal/overloaded'
+  | 'journal/record-too-large';
+
+interface ErrorParts {
+  readonly message: string;
+  readonly hint?: string;
+  readonly data?: Readonly<Record<string, unknown>>;
+  readonly retryable?: boolean;
+  readonly exit?: TroupeError['exit'];
+  readonly cause?: unknown;
+}
+
+function make(code: JournalErrorCode, parts: ErrorParts): TroupeError {
+  return new TroupeError({ code, ...parts });
+}
+
+export function closed(directory: string): TroupeError {
+  return make('journal/closed', {
+    message: `The journal ${directory} is closed.`,
+    data: { directory },
+  });
+}
+
+/** `what` is the operation that failed: `fdatasync`, `write`, `open`. */
+export function failed(directory: string, what: string, cause: unknown): TroupeError {
+  const detail = cause instanceof Error ? cause.message : String(cause);
+  return make('journal/failed', {
+    message: `Writing the journal ${directory} failed (${what}): ${detail}.`,
+    hint: 'Nothing more is written. Check the disk, then start again: recovery reads what is safe.',
+    data: { directory, operation: what },
+    exit: EXIT.storage,
+    cause,
+  });
+}
+
+export function full(directory: string, cause: unknown): TroupeError {
+  return make('journal/full', {
+    message: `No space is left for the journal ${directory}.`,
+    hint: 'Free some space and try again; nothing that was accepted is lost.',
+    data: { directory },
+    retryable: true,
+    exit: EXIT.storage,
+    cause,
+  });
+}
+
+export function overloaded(directory: string, queuedBytes: number): TroupeError {
+  return make('journal/overloaded', {
+    message: `The journal ${directory} has ${queuedBytes} bytes waiting for the disk.`,
+    hint: 'Wait for flush() and try again.',
+    data: { directory, queuedBytes },
+    retryable: true,
+  });
+}
+
+export function recordTooLarge(kind: string, sizes: { bytes: number; max: number }): TroupeError {
+  return make('journal/record-too-large', {
+    message: `A "${kind}" record of ${sizes.bytes} bytes is larger than ${sizes.max}.`,
+    hint: 'Put the payload into blobs/ and its name into the record.',
+    data: { kind, ...sizes },
+  });
+}
+
+export function newerVersion(file: string, version: number): TroupeError {
+  return make('journal/newer-version', {
+    message: `${file} was written by a newer Troupe (journal format ${version}; this one reads 1).`,
+    hint: 'Use the newer Troupe for this repository. Nothing was changed.',
+    data: { file, version },
+    exit: EXIT.usage,
+  });
+}
+
+export function foreign(
+  file: string,
+  what: { field: 'log' | 'name'; found: string; expected: string },
+): TroupeError {
+  return make('journal/foreign', {
+    message: `${file} belongs to another journal (${what.field} "${what.found}", expected "${what.expected}").`,
+    hint: 'Segments of different runs were put into one folder; move the foreign ones out. Nothing was changed.',
+    data: { file, line: 1, ...what },
+    exit: EXIT.usage,
+  });
+}

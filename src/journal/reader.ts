@@ -1,0 +1,193 @@
+/**
+ * Reading beside a writer: no lock, no repair. A `Cursor` takes what is there and can go on later; it ignores an
+ * incomplete last line and what may be a torn tail.
+ */
+import type { FileHandle, Files } from '../kernel/index.ts';
+import { systemCode } from '../kernel/index.ts';
+import type { JournalLimits } from './limits.ts';
+import { withDefaults } from './limits.ts';
+import type { RecordHead, RecordView, StoredRecord } from './record.ts';
+import { readHead, tryReadRecord } from './record.ts';
+import type { Damage, ScanSink } from './scan.ts';
+import { Scanner } from './scan.ts';
+import type { HeadExpectation, SegmentHead } from './segment.ts';
+import { checkHead, listSegments } from './segment.ts';
+import { Walk } from './walk.ts';
+
+export interface ReadJournalOptions {
+  readonly files: Files;
+  readonly directory: string;
+  /** First seq wanted; default 1. */
+  readonly from?: number | undefined;
+  /** Decides on the head, without JSON.parse. */
+  readonly select?: ((head: RecordHead) => boolean) | undefined;
+  /** Damage below the watermark, in its place in the order. */
+  readonly onGap?: ((gap: Damage) => void) | undefined;
+  readonly limits?: Partial<JournalLimits> | undefined;
+}
+
+/**
+ * Every intact record from `from` on, in order, the journal's own (`seg`, `seal`) included; none when there is no
+ * journal. Rejects `journal/newer-version` and `journal/foreign`.
+ */
+export async function* readJournal(options: ReadJournalOptions): AsyncGenerator<StoredRecord> {
+  const cursor = new Cursor(options);
+  try {
+    yield* cursor.drain();
+  } finally {
+    await cursor.close();
+  }
+}
+
+export class Cursor implements ScanSink {
+  #options: ReadJournalOptions;
+  #limits: JournalLimits;
+  #from: number;
+  #expected: HeadExpectation = { log: null, name: null };
+  #scanner: Scanner;
+  #file: string | null = null;
+  #handle: FileHandle | null = null;
+  #walk: Walk | null = null;
+  #ready: StoredRecord[] = [];
+  #lost = false;
+
+  constructor(options: ReadJournalOptions) {
+    this.#options = options;
+    this.#limits = withDefaults(options.limits);
+    this.#from = options.from ?? 1;
+    this.#scanner = new Scanner(this, { ...this.#limits, adopt: false });
+  }
+
+  /** The seq after the last record that was passed. */
+  get next(): number {
+    return this.#from;
+  }
+
+  /** The file no longer continues where this cursor stands, or it stands behind undecided damage: start a new one. */
+  get lost(): boolean {
+    return this.#lost || this.#scanner.undecided;
+  }
+
+  /** Size of the file it stands in, for telling whether anything changed. */
+  async size(): Promise<number> {
+    return this.#handle === null ? -1 : await this.#handle.size();
+  }
+
+  record(view: RecordView): void {
+    if (view.s < this.#from) return;
+    this.#from = view.s + 1;
+    const { select } = this.#options;
+    if (select !== undefined && !select(readHead(view))) return;
+    const record = tryReadRecord(view);
+    if (record !== null) this.#ready.push(record);
+  }
+
+  damage(damage: Damage): void {
+    if (Math.max(damage.fromSeq, damage.toSeq) >= this.#from) this.#options.onGap?.(damage);
+  }
+
+  head(head: SegmentHead, file: string): void {
+    const error = checkHead(head, file, this.#expected);
+    if (error !== null) throw error;
+  }
+
+  /** What there is now. */
+  async *drain(): AsyncGenerator<StoredRecord> {
+    if (this.#file === null && !(await this.#start())) return;
+    if ((await this.size()) < (this.#walk?.position ?? 0)) {
+      this.#lost = true;
+      return;
+    }
+    do {
+      yield* this.#toEnd();
+    } while (await this.#nextSegment());
+    yield* this.#takeReady();
+  }
+
+  async close(): Promise<void> {
+    const handle = this.#handle;
+    this.#handle = null;
+    await handle?.close();
+  }
+
+  async *#toEnd(): AsyncGenerator<StoredRecord> {
+    for (;;) {
+      const more = await this.#walk?.step(this.#scanner);
+      yield* this.#takeReady();
+      if (more !== 'more') return;
+    }
+  }
+
+  #takeReady(): StoredRecord[] {
+    const ready = this.#ready;
+    this.#ready = [];
+    return ready;
+  }
+
+  /** At the newest segment that begins at or before `from`. */
+  async #start(): Promise<boolean> {
+    const names = await listSegments(this.#options.files, this.#options.directory);
+    for (let index = names.length - 1; index > 0; index -= 1) {
+      const file = names[index] ?? '';
+      if (this.#from > 1 && (await this.#firstSeq(file)) <= this.#from) {
+        this.#scanner = new Scanner(this, { ...this.#limits, adopt: true });
+        return await this.#enter(file);
+      }
+    }
+    const first = names[0];
+    return first !== undefined && (await this.#enter(first));
+  }
+
+  /** Infinity when the head is not intact. */
+  async #firstSeq(file: string): Promise<number> {
+    let seq = Number.POSITIVE_INFINITY;
+    const sink: ScanSink = {
+      record: (view) => {
+        seq = Math.min(seq, view.s);
+      },
+      damage: () => undefined,
+      head: () => undefined,
+    };
+    const probe = new Scanner(sink, { ...this.#limits, adopt: true });
+    const handle = await this.#options.files.open(this.#path(file), 'read');
+    try {
+      probe.beginSegment(file);
+      const bytes = await handle.read(0, 4096);
+      const lineEnd = bytes.indexOf(10);
+      if (lineEnd >= 0) probe.push(bytes.subarray(0, lineEnd + 1));
+    } finally {
+      await handle.close();
+    }
+    return seq;
+  }
+
+  async #enter(file: string): Promise<boolean> {
+    try {
+      this.#handle = await this.#options.files.open(this.#path(file), 'read');
+    } catch (error) {
+      if (systemCode(error) !== 'ENOENT') throw error;
+      return false;
+    }
+    this.#file = file;
+    this.#walk = new Walk(this.#handle, this.#limits);
+    this.#scanner.beginSegment(file);
+    return true;
+  }
+
+  /** Goes on to the next segment; the one before gets no more, so its rest is read and judged first. */
+  async #nextSegment(): Promise<boolean> {
+    const current = this.#file ?? '';
+    const names = await listSegments(this.#options.files, this.#options.directory);
+    const following = names.find((name) => name > current);
+    if (following === undefined || this.#walk === null) return false;
+    while ((await this.#walk.step(this.#scanner)) === 'more');
+    this.#scanner.pushUnterminated(this.#walk.rest);
+    this.#scanner.endSegment();
+    await this.close();
+    return await this.#enter(following);
+  }
+
+  #path(file: string): string {
+    return `${this.#options.directory}/${file}`;
+  }
+}

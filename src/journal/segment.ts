@@ -1,0 +1,164 @@
+/**
+ * Segment files: their names, their head record, and the open one that is being written.
+ *
+ * Invariants:
+ *   J7  A segment's first record is its head: `{"s","d","k":"seg","v":1,"log","name","segment","prev","at"}`. Every later
+ *       format keeps the form of this one line, so that an older Troupe can refuse it.
+ *   J8  A batch counts as written only when the file *and*, for a new one, its directory entry are on stable storage.
+ */
+import type { FileHandle, Files, TroupeError } from '../kernel/index.ts';
+import { isoTime } from '../kernel/index.ts';
+import { crcText } from './crc32.ts';
+import * as errors from './errors.ts';
+import type { RecordView } from './record.ts';
+import { tryReadRecord } from './record.ts';
+
+export const FORMAT_VERSION = 1;
+
+export interface SegmentHead {
+  readonly version: number;
+  /** Id of the log, the same in all its segments. */
+  readonly log: string;
+  readonly name: string;
+  readonly segment: number;
+  /** Crc of the record before. */
+  readonly prev: number;
+}
+
+const SEGMENT_FILE = /^(\d{12})\.jsonl$/;
+
+export function segmentFile(segment: number): string {
+  return `${String(segment).padStart(12, '0')}.jsonl`;
+}
+
+/** The counter in a segment's file name; null for other files. */
+export function segmentOf(file: string): number | null {
+  const digits = SEGMENT_FILE.exec(file)?.[1];
+  return digits === undefined ? null : Number(digits);
+}
+
+/** The segment files of a directory, in order; none when it is missing. */
+export async function listSegments(files: Files, directory: string): Promise<string[]> {
+  const stat = await files.stat(directory);
+  if (stat === null) return [];
+  const names = await files.list(directory);
+  return names.filter((name) => segmentOf(name) !== null).sort();
+}
+
+export function headBody(head: SegmentHead, atMs: number): string {
+  const { log, name, segment } = head;
+  const fields = { k: 'seg', v: head.version, log, name, segment, prev: crcText(head.prev) };
+  return JSON.stringify({ ...fields, at: isoTime(atMs) }).slice(1, -1);
+}
+
+/** Null when the record is no head; says nothing about its crc. */
+export function parseSegmentHead(view: RecordView): SegmentHead | null {
+  const record = tryReadRecord(view);
+  if (record?.k !== 'seg') return null;
+  const { v, log, name, segment, prev } = record;
+  if (typeof v !== 'number' || typeof log !== 'string' || typeof name !== 'string') return null;
+  if (typeof segment !== 'number' || typeof prev !== 'string') return null;
+  if (!/^[0-9a-f]{8}$/.test(prev)) return null;
+  return { version: v, log, name, segment, prev: Number.parseInt(prev, 16) };
+}
+
+/** What a journal's heads must say; null is not known yet. */
+export interface HeadExpectation {
+  log: string | null;
+  name: string | null;
+}
+
+/** Refuses a newer format and a foreign log; learns the log from the first head. */
+export function checkHead(
+  head: SegmentHead,
+  file: string,
+  expected: HeadExpectation,
+): TroupeError | null {
+  if (head.version > FORMAT_VERSION) return errors.newerVersion(file, head.version);
+  expected.log ??= head.log;
+  expected.name ??= head.name;
+  if (head.log !== expected.log) {
+    return errors.foreign(file, { field: 'log', found: head.log, expected: expected.log });
+  }
+  if (head.name !== expected.name) {
+    return errors.foreign(file, { field: 'name', found: head.name, expected: expected.name });
+  }
+  return null;
+}
+
+/** The segment that is being written. */
+export class OpenSegment {
+  readonly segment: number;
+  #files: Files;
+  #directory: string;
+  #handle: FileHandle;
+  #size: number;
+  /** Its directory entry may not be durable yet. */
+  #entryPending: boolean;
+
+  private constructor(
+    place: { files: Files; directory: string; segment: number },
+    open: { handle: FileHandle; size: number; entryPending: boolean },
+  ) {
+    this.segment = place.segment;
+    this.#files = place.files;
+    this.#directory = place.directory;
+    this.#handle = open.handle;
+    this.#size = open.size;
+    this.#entryPending = open.entryPending;
+  }
+
+  static async create(place: {
+    files: Files;
+    directory: string;
+    segment: number;
+  }): Promise<OpenSegment> {
+    const path = `${place.directory}/${segmentFile(place.segment)}`;
+    const handle = await place.files.open(path, 'create');
+    return new OpenSegment(place, { handle, size: 0, entryPending: true });
+  }
+
+  /** An existing segment whose content and entry recovery has made durable. */
+  static async reopen(place: {
+    files: Files;
+    directory: string;
+    segment: number;
+  }): Promise<OpenSegment> {
+    const path = `${place.directory}/${segmentFile(place.segment)}`;
+    const handle = await place.files.open(path, 'append');
+    const size = await handle.size();
+    return new OpenSegment(place, { handle, size, entryPending: false });
+  }
+
+  /** Bytes that belong to whole batches. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** One call unless the system writes short; throws its error, after which `rollBack` is due. */
+  write(bytes: Uint8Array): void {
+    let at = 0;
+    while (at < bytes.length) {
+      const written = this.#handle.write(at === 0 ? bytes : bytes.subarray(at));
+      if (written <= 0) throw new Error(`write returned ${written}`);
+      at += written;
+    }
+    this.#size += bytes.length;
+  }
+
+  /** Takes away what a failed `write` left. */
+  async rollBack(): Promise<void> {
+    await this.#handle.truncate(this.#size);
+  }
+
+  async sync(): Promise<void> {
+    await this.#handle.datasync();
+    if (!this.#entryPending) return;
+    await this.#files.syncDirectory(this.#directory);
+    this.#entryPending = false;
+  }
+
+  async close(): Promise<void> {
+    await this.#handle.close();
+  }
+}

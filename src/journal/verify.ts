@@ -1,0 +1,178 @@
+/** The doctor's look at a journal: everything that is not as a writer left it, by file and line. Changes nothing. */
+import type { Files } from '../kernel/index.ts';
+import { systemCode } from '../kernel/index.ts';
+import type { JournalLimits } from './limits.ts';
+import { withDefaults } from './limits.ts';
+import type { RecordView } from './record.ts';
+import { tryReadRecord } from './record.ts';
+import type { Damage, ScanSink, TornTail } from './scan.ts';
+import { Scanner } from './scan.ts';
+import type { HeadExpectation, SegmentHead } from './segment.ts';
+import { checkHead, listSegments } from './segment.ts';
+import { walkFile } from './walk.ts';
+
+export type JournalProblemKind =
+  /** Harmless: was never acknowledged; the next start sets it aside. Normal for a moment beside a writer. */
+  | 'torn-tail'
+  /** Acknowledged records are lost. */
+  | 'gap'
+  /** Bytes that should not be there; no record is lost. */
+  | 'junk'
+  /** Harmless: the last line misses its line feed. */
+  | 'no-line-feed'
+  /** Harmless: something rewrote line ends to CR LF. */
+  | 'line-endings'
+  | 'foreign-log'
+  | 'newer-version'
+  | 'missing';
+
+export interface JournalProblem {
+  readonly kind: JournalProblemKind;
+  readonly file: string;
+  readonly line: number;
+  readonly offset: number;
+  /** One sentence for people. */
+  readonly detail: string;
+}
+
+export interface VerifyReport {
+  /** Nothing that was acknowledged is damaged, and this version can write on. */
+  readonly ok: boolean;
+  readonly log: string;
+  readonly name: string;
+  readonly segments: number;
+  readonly records: number;
+  readonly lastSeq: number;
+  readonly watermark: number;
+  readonly problems: readonly JournalProblem[];
+}
+
+export interface VerifyJournalOptions {
+  readonly files: Files;
+  readonly directory: string;
+  /** The name its heads must carry; any when left out. */
+  readonly name?: string | undefined;
+  readonly limits?: Partial<JournalLimits> | undefined;
+}
+
+const HARMLESS = new Set<JournalProblemKind>(['torn-tail', 'no-line-feed', 'line-endings']);
+
+/** Rejects only for errors of the file system. */
+export async function verifyJournal(options: VerifyJournalOptions): Promise<VerifyReport> {
+  const limits = withDefaults(options.limits);
+  const names = await listSegments(options.files, options.directory);
+  const findings = new Findings(options.name ?? null);
+  const scanner = new Scanner(findings, { ...limits, adopt: false });
+  findings.scanner = scanner;
+  for (const [index, file] of names.entries()) {
+    if (index > 0) scanner.endSegment();
+    await checkSegment(scanner, file, { ...options, limits, findings });
+  }
+  const torn = names.length === 0 ? null : scanner.endLast();
+  if (torn !== null) findings.torn(torn);
+  if (names.length === 0) findings.add('missing', { file: '', line: 0, offset: 0 }, noJournal);
+  return {
+    ok: findings.problems.every((problem) => HARMLESS.has(problem.kind)),
+    log: findings.expected.log ?? '',
+    name: findings.expected.name ?? '',
+    segments: names.length,
+    records: findings.records,
+    lastSeq: scanner.next - 1,
+    watermark: scanner.watermark,
+    problems: findings.problems,
+  };
+}
+
+const noJournal = 'There is no journal here.';
+
+interface Place {
+  readonly file: string;
+  readonly line: number;
+  readonly offset: number;
+}
+
+class Findings implements ScanSink {
+  readonly problems: JournalProblem[] = [];
+  readonly expected: HeadExpectation;
+  records = 0;
+  scanner: Scanner | null = null;
+
+  constructor(name: string | null) {
+    this.expected = { log: null, name };
+  }
+
+  add(kind: JournalProblemKind, place: Place, detail: string): void {
+    const { file, line, offset } = place;
+    this.problems.push({ kind, file, line, offset, detail });
+  }
+
+  record(view: RecordView): void {
+    this.records += 1;
+    if (tryReadRecord(view) !== null) return;
+    const { file, line, offset } = this.scanner ?? { file: '', line: 0, offset: 0 };
+    this.add('junk', { file, line, offset }, `Record ${view.s} is no JSON although its crc fits.`);
+  }
+
+  damage(damage: Damage): void {
+    const { fromSeq, toSeq, bytes, cause } = damage;
+    if (toSeq < fromSeq) {
+      const where = fromSeq === 1 ? 'at the start' : `after record ${fromSeq - 1}`;
+      this.add('junk', damage, `${bytes} bytes ${where} are no part of the log (${cause}).`);
+      return;
+    }
+    const lost = fromSeq === toSeq ? `Record ${fromSeq} is` : `Records ${fromSeq} to ${toSeq} are`;
+    this.add('gap', damage, `${lost} lost (${cause}, ${bytes} damaged bytes).`);
+  }
+
+  torn(torn: TornTail): void {
+    const more = torn.records === 0 ? '' : `, ${torn.records} intact records behind it`;
+    const detail = `The log ends in the middle of record ${torn.fromSeq}${more}; it was never acknowledged.`;
+    this.add('torn-tail', torn, detail);
+  }
+
+  head(head: SegmentHead, file: string): void {
+    const error = checkHead(head, file, this.expected);
+    if (error === null) return;
+    const kind = error.code === 'journal/newer-version' ? 'newer-version' : 'foreign-log';
+    this.add(kind, { file, line: 1, offset: 0 }, error.message);
+  }
+}
+
+async function checkSegment(
+  scanner: Scanner,
+  file: string,
+  options: VerifyJournalOptions & { limits: JournalLimits; findings: Findings },
+): Promise<void> {
+  const { findings, limits } = options;
+  const crlfBefore = scanner.crlfLines;
+  scanner.beginSegment(file);
+  const rest = await readSegment(scanner, file, { ...options, limits });
+  if (rest === null) return;
+  const { line, offset } = scanner;
+  if (scanner.pushUnterminated(rest)) {
+    findings.add('no-line-feed', { file, line, offset }, 'The last line misses its line feed.');
+  }
+  const crlf = scanner.crlfLines - crlfBefore;
+  if (crlf > 0) {
+    findings.add('line-endings', { file, line: 1, offset: 0 }, `${crlf} lines end with CR LF.`);
+  }
+}
+
+/** Null when the file went while the doctor looked. */
+async function readSegment(
+  scanner: Scanner,
+  file: string,
+  options: VerifyJournalOptions & { limits: JournalLimits },
+): Promise<Uint8Array | null> {
+  try {
+    const handle = await options.files.open(`${options.directory}/${file}`, 'read');
+    try {
+      return await walkFile(handle, scanner, options.limits);
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error;
+    return null;
+  }
+}
