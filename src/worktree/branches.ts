@@ -1,0 +1,152 @@
+/**
+ * The refs that Troupe owns: `refs/heads/troupe/<run>/…` and `refs/troupe/saved/…`. Every move is a compare-and-set.
+ *
+ * Invariants: W3 a ref outside this namespace is never created, moved or deleted here; W4 a ref moves only from the value
+ * that the caller saw.
+ */
+import { errors } from './errors.ts';
+import { isObjectId, type Repository, resolveCommit } from './repository.ts';
+
+export const integrationBranch = (run: string): string => `troupe/${run}/main`;
+export const taskBranch = (run: string, task: string): string => `troupe/${run}/task/${task}`;
+export const branchRef = (branch: string): string => `refs/heads/${branch}`;
+
+/** Run of a branch of ours, or null. */
+export function runOfBranch(branch: string): string | null {
+  return /^troupe\/([^/]+)\/(?:main$|task\/)/.exec(branch)?.[1] ?? null;
+}
+
+/**
+ * Throws `worktree/branch-taken` when a branch of the user stands where Troupe's branches of `run` must go: one named
+ * `troupe`, `troupe/<run>`, `troupe/<run>/task`, or (for a new run) any branch of that run. Names are compared without
+ * regard to case, because some file systems do.
+ */
+export async function checkBranchNamespace(
+  repo: Repository,
+  run: string,
+  options: { readonly resumed?: boolean } = {},
+): Promise<void> {
+  const listed = await repo.git.run({
+    args: ['for-each-ref', '--format=%(objectname) %(refname)', 'refs/heads/'],
+  });
+  const blocked = new Set(['troupe', `troupe/${run}`, `troupe/${run}/task`]);
+  for (const line of listed.stdout.split('\n')) {
+    const space = line.indexOf(' ');
+    if (space === -1) continue;
+    const branch = line.slice(space + 1).replace(/^refs\/heads\//, '');
+    const lower = branch.toLowerCase();
+    if (blocked.has(lower)) throw errors.namespaceTaken(branch);
+    if (options.resumed !== true && lower.startsWith(`troupe/${run}/`)) {
+      throw errors.runBranchTaken(branch, line.slice(0, space));
+    }
+  }
+}
+
+/** Commit of a full ref name, or null when there is no such ref. */
+export async function readRef(repo: Repository, ref: string): Promise<string | null> {
+  const found = await repo.git.lineOrNull(['rev-parse', '-q', '--verify', '--end-of-options', ref]);
+  return found !== null && isObjectId(found) ? found : null;
+}
+
+/** Tip of the integration branch. Throws `worktree/no-integration-branch`. */
+export async function readIntegration(repo: Repository, run: string): Promise<string> {
+  const branch = integrationBranch(run);
+  const tip = await readRef(repo, branchRef(branch));
+  if (tip === null) throw errors.noIntegrationBranch(branch);
+  return tip;
+}
+
+/**
+ * Creates `troupe/<run>/main` at `base`. Idempotent: when it is there at `base` already (an earlier call of the same run
+ * that was cut), nothing happens; at another commit it is `worktree/branch-taken`.
+ */
+export async function createIntegrationBranch(
+  repo: Repository,
+  options: { readonly run: string; readonly base: string },
+): Promise<void> {
+  const branch = integrationBranch(options.run);
+  await repo.lock.run(`create ${branch}`, async () => {
+    const moved = await moveRef(repo, { ref: branchRef(branch), to: options.base, from: null });
+    if (moved === 'moved') return;
+    const now = await readRef(repo, branchRef(branch));
+    if (now !== options.base) throw errors.runBranchTaken(branch, now ?? '');
+  });
+}
+
+export interface RefMove {
+  /** Full name. */
+  readonly ref: string;
+  readonly to: string;
+  /** The value it must have; null: it must not exist. */
+  readonly from: string | null;
+  readonly reason?: string | undefined;
+}
+
+/** W4. `stale` when the ref is not at `from` any more (or exists, for null). Throws `worktree/foreign-ref`. */
+export async function advanceRef(repo: Repository, move: RefMove): Promise<'moved' | 'stale'> {
+  return repo.lock.run(`move ${move.ref}`, () => moveRef(repo, move));
+}
+
+/** Deletes a ref of ours if it is at `from`. */
+export async function deleteRef(
+  repo: Repository,
+  options: { readonly ref: string; readonly from: string },
+): Promise<'moved' | 'stale'> {
+  requireOwn(options.ref);
+  return repo.lock.run(`delete ${options.ref}`, () =>
+    casResult(repo, options, ['-d', options.ref, options.from]),
+  );
+}
+
+/** Like `advanceRef`, for callers that hold the lock. */
+export async function moveRef(repo: Repository, move: RefMove): Promise<'moved' | 'stale'> {
+  requireOwn(move.ref);
+  const from = move.from ?? '0'.repeat(move.to.length);
+  return casResult(repo, move, ['-m', move.reason ?? 'troupe', move.ref, move.to, from]);
+}
+
+async function casResult(
+  repo: Repository,
+  expected: { readonly ref: string; readonly from: string | null; readonly to?: string },
+  args: readonly string[],
+): Promise<'moved' | 'stale'> {
+  const result = await repo.git.run({
+    args: ['update-ref', '--no-deref', ...args],
+    codes: [0, 1, 128],
+  });
+  if (result.code === 0) return 'moved';
+  // git tells a stale value only in words; asking for the value is surer than matching them.
+  if ((await readRef(repo, expected.ref)) !== expected.from) return 'stale';
+  throw errors.gitFailed('update-ref', result.code, result.stderr);
+}
+
+function requireOwn(ref: string): void {
+  if (!/^refs\/(?:heads\/troupe\/[^/]+\/|troupe\/)/.test(ref)) throw errors.foreignRef(ref);
+}
+
+/** Best common ancestor of two commits, or null when there is none. */
+export async function mergeBase(repo: Repository, a: string, b: string): Promise<string | null> {
+  return repo.git.lineOrNull(['merge-base', '--end-of-options', a, b]);
+}
+
+export async function isAncestor(
+  repo: Repository,
+  options: { readonly ancestor: string; readonly of: string },
+): Promise<boolean> {
+  const { ancestor, of } = options;
+  const result = await repo.git.run({
+    args: ['merge-base', '--is-ancestor', '--end-of-options', ancestor, of],
+    codes: [0, 1],
+  });
+  return result.code === 0;
+}
+
+/** Tree of a commit. */
+export async function treeOf(repo: Repository, commit: string): Promise<string> {
+  return repo.git.line(['rev-parse', '--verify', '--end-of-options', `${commit}^{tree}`]);
+}
+
+/** The commit a branch of the user is at, or null. */
+export function branchTip(repo: Repository, branch: string): Promise<string | null> {
+  return resolveCommit(repo.git, branchRef(branch));
+}

@@ -1,0 +1,68 @@
+/**
+ * Room `worktree`: all of git that the runtime does. It keeps no durable state; what it makes is handed back as plain data
+ * for the journal. Expected results are values, operating failures are `TroupeError`s (`errors.ts`).
+ *
+ * Owns: finding the repository, branches and refs of a run, trees, commits of the runtime, saved work, the merge queue's
+ * step, the merge into the user's branch. Neighbours: `tasks` says when, `permissions` what an actor may do in a tree.
+ */
+export {
+  advanceRef,
+  branchRef,
+  checkBranchNamespace,
+  createIntegrationBranch,
+  deleteRef,
+  integrationBranch,
+  isAncestor,
+  mergeBase,
+  readIntegration,
+  readRef,
+  type RefMove,
+  taskBranch,
+} from './branches.ts';
+export { carriedPaths, type CarryRequest } from './carry.ts';
+export { type CommitOutcome, type CommitRequest, commitTree, discardChanges } from './commit.ts';
+export type { ConflictFile } from './conflict.ts';
+export { type DiffFile, type DiffRange, diffSummary, diffText } from './diff.ts';
+export type { WorktreeErrorCode } from './errors.ts';
+export type { Identity } from './git-cli.ts';
+export type { ConflictHunk } from './hunks.ts';
+export { GitLock } from './lock.ts';
+export type { MarkerPlace } from './markers.ts';
+export { type MergeOutcome, type MergeRequest, type MergeStyle, mergeTask } from './merge.ts';
+export type { TreeInfo } from './porcelain.ts';
+export { type RemoveOutcome, type RemoveRequest, removeTree } from './remove.ts';
+export {
+  type Head,
+  openRepository,
+  readHead,
+  type Repository,
+  resolveBase,
+  type WorktreeDeps,
+} from './repository.ts';
+export { type ResolutionOutcome, startConflictResolution } from './resolve.ts';
+export {
+  listSaved,
+  type Saved,
+  type SavedRef,
+  type SaveRequest,
+  saveTree,
+  type Snapshot,
+  takeSnapshot,
+} from './save.ts';
+export type { LostLines } from './survival.ts';
+export { type Tree, type TreeCheck, verifyTree } from './tree-check.ts';
+export {
+  addTaskTree,
+  addViewTree,
+  listTrees,
+  refreshViewTree,
+  type TaskTree,
+  type TaskTreeRequest,
+  type ViewRequest,
+} from './trees.ts';
+export {
+  mergeIntoUser,
+  type UserMergeOutcome,
+  type UserMergeRefusal,
+  type UserMergeRequest,
+} from './user-merge.ts';
