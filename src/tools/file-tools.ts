@@ -1,0 +1,206 @@
+/** The tools that read and change single files and folders of the actor's tree. */
+import { z } from 'zod';
+import {
+  LINE_CHARS_MAX,
+  LIST_ENTRIES_MAX,
+  READ_BYTES_MAX,
+  READ_LINES_MAX,
+  WRITE_CHARS_MAX,
+} from './limits.ts';
+import { applyEdit, editEffect, lineEnding } from './text-edit.ts';
+import {
+  type Effect,
+  failed,
+  makeTool,
+  parameters,
+  succeeded,
+  type Tool,
+  type ToolContext,
+  type ToolOutcome,
+} from './tool.ts';
+import { checkPath, decodeText, explain, locate, readText, type TextFile } from './tree-access.ts';
+
+const path = z.string().min(1).describe('Relative to the root of your tree.');
+const OUTPUT_PATH = /^outputs\/[\w.-]+\.log$/;
+const encoder = new TextEncoder();
+
+export const readFileTool: Tool = makeTool({
+  name: 'read_file',
+  description:
+    'Reads a text file of your tree. Each line is shown with its number and a tab before it; the numbers are not part ' +
+    `of the file. Shows up to ${READ_LINES_MAX} lines; for more, call again with offset. Also reads the complete ` +
+    'output of your own earlier calls (outputs/<id>.log).',
+  access: 'read',
+  schema: parameters({
+    path,
+    offset: z.number().int().min(1).optional().describe('First line to show, from 1.'),
+    limit: z.number().int().min(1).optional().describe('How many lines to show.'),
+  }),
+  check: (input, context) =>
+    isOwnOutput(input.path, context) ? null : checkPath(input.path, 'read', context),
+  run: async (input, context) => {
+    const file = await readAny(input.path, context);
+    if (!file.ok) return failed(file.reason);
+    return showLines(file.text, { path: input.path, offset: input.offset, limit: input.limit });
+  },
+});
+
+export const writeFileTool: Tool = makeTool({
+  name: 'write_file',
+  description:
+    'Writes a file of your tree: creates it with its folders, or replaces its whole content. To change a part of a ' +
+    'file use edit_file.',
+  access: 'write',
+  schema: parameters({ path, content: z.string().max(WRITE_CHARS_MAX) }),
+  check: (input, context) => checkPath(input.path, 'write', context),
+  run: async (input, context) => {
+    const file = await locate(input.path, 'write', context);
+    if (!file.ok) return failed(file.reason);
+    if (file.path === '') return failed('the root of your tree is a directory');
+    try {
+      const before = await file.tree.stat(file.real);
+      if (before?.kind === 'directory') return failed(`${file.path} is a directory`);
+      const bytes = encoder.encode(input.content);
+      await file.tree.write(file.real, bytes);
+      const verb = before === null ? 'created' : 'replaced';
+      return succeeded(`${verb} ${file.path} (${bytes.length} bytes)`);
+    } catch (error) {
+      return failed(await explain(error, file));
+    }
+  },
+  effect: async (input, context) => {
+    const file = await readWritten(input.path, context);
+    if (!file.ok) return 'not-done';
+    return file.text === input.content ? 'done' : 'not-done';
+  },
+});
+
+export const editFileTool: Tool = makeTool({
+  name: 'edit_file',
+  description:
+    'Replaces old_text by new_text in a file of your tree. old_text must be there exactly once, white space included ' +
+    '(give enough of its surroundings), unless replace_all is set. Line endings of the file are kept.',
+  access: 'write',
+  schema: parameters({
+    path,
+    old_text: z.string().min(1),
+    new_text: z.string().max(WRITE_CHARS_MAX),
+    replace_all: z.boolean().optional(),
+  }),
+  check: (input, context) => checkPath(input.path, 'write', context),
+  run: async (input, context) => {
+    const file = await locate(input.path, 'write', context);
+    if (!file.ok) return failed(file.reason);
+    const before = await readText(file, { exact: true });
+    if (!before.ok) return failed(before.reason);
+    const edit = applyEdit(before.text, {
+      oldText: input.old_text,
+      newText: input.new_text,
+      all: input.replace_all ?? false,
+    });
+    if (!edit.ok) return failed(`${file.path}: ${edit.reason}`);
+    try {
+      await file.tree.write(file.real, encoder.encode(edit.content));
+    } catch (error) {
+      return failed(await explain(error, file));
+    }
+    const places = edit.count === 1 ? `at line ${edit.line}` : `in ${edit.count} places`;
+    return succeeded(`edited ${file.path} ${places}`);
+  },
+  effect: async (input, context): Promise<Effect> => {
+    const file = await readWritten(input.path, context);
+    if (!file.ok) return 'unknown';
+    return editEffect(file.text, {
+      oldText: input.old_text,
+      newText: input.new_text,
+      all: input.replace_all ?? false,
+    });
+  },
+});
+
+export const listDirTool: Tool = makeTool({
+  name: 'list_dir',
+  description:
+    'Lists one folder of your tree, hidden entries too. Folders end with /, links with @. Without path: the root.',
+  access: 'read',
+  schema: parameters({
+    path: z.string().optional().describe('Relative to the root of your tree.'),
+  }),
+  check: (input, context) => checkPath(input.path ?? '', 'read', context),
+  run: async (input, context) => {
+    const folder = await locate(input.path ?? '', 'read', context);
+    if (!folder.ok) return failed(folder.reason);
+    try {
+      const entries = await folder.tree.list(folder.real);
+      const lines = entries.slice(0, LIST_ENTRIES_MAX).map(({ name, kind }) => name + MARKS[kind]);
+      if (entries.length > lines.length) {
+        lines.push(`[${entries.length - lines.length} more entries: use glob with a pattern]`);
+      }
+      return succeeded(lines.length === 0 ? '(empty directory)' : lines.join('\n'));
+    } catch (error) {
+      return failed(await explain(error, folder));
+    }
+  },
+});
+
+const MARKS = { file: '', directory: '/', link: '@', other: '?' } as const;
+
+function isOwnOutput(given: string, context: ToolContext): boolean {
+  return OUTPUT_PATH.test(given) && context.ownsOutput(given);
+}
+
+async function readAny(given: string, context: ToolContext): Promise<TextFile> {
+  if (!isOwnOutput(given, context)) {
+    const file = await locate(given, 'read', context);
+    return file.ok ? readText(file, { exact: false }) : file;
+  }
+  const output = await context.outputs.read(given, READ_OUTPUT_BYTES);
+  if (output === null) return { ok: false, reason: `${given} is gone` };
+  return decodeText(output.bytes, { size: output.size, path: given, exact: false });
+}
+
+/** Outputs are capped by the process host; a larger one is refused like a large file. */
+const READ_OUTPUT_BYTES: number = 10 * 1024 * 1024;
+
+async function readWritten(given: string, context: ToolContext): Promise<TextFile> {
+  const file = await locate(given, 'read', context);
+  return file.ok ? readText(file, { exact: true }) : file;
+}
+
+interface Shown {
+  readonly path: string;
+  readonly offset: number | undefined;
+  readonly limit: number | undefined;
+}
+
+function showLines(content: string, shown: Shown): ToolOutcome {
+  const text = content.startsWith('\uFEFF') ? content.slice(1) : content;
+  if (text === '') return succeeded('(empty file)');
+  const lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  const first = shown.offset ?? 1;
+  if (first > lines.length) {
+    return failed(`${shown.path} has ${lines.length} lines; there is no line ${first}`);
+  }
+  const wanted = Math.min(shown.limit ?? READ_LINES_MAX, READ_LINES_MAX);
+  const rows: string[] = [];
+  let size = 0;
+  for (const [index, line] of lines.slice(first - 1, first - 1 + wanted).entries()) {
+    const row = `${String(first + index).padStart(5)}\t${fitLine(line)}`;
+    size += row.length + 1;
+    if (rows.length > 0 && size > READ_BYTES_MAX) break;
+    rows.push(row);
+  }
+  const last = first + rows.length - 1;
+  const notes: string[] = [];
+  if (first > 1 || last < lines.length) notes.push(`lines ${first} to ${last} of ${lines.length}`);
+  if (last < lines.length) notes.push(`go on with offset ${last + 1}`);
+  if (lineEnding(text) === '\r\n') notes.push('line endings are CRLF');
+  const note = notes.length === 0 ? '' : `\n[${notes.join('; ')}]`;
+  return succeeded(rows.join('\n') + note);
+}
+
+function fitLine(line: string): string {
+  if (line.length <= LINE_CHARS_MAX) return line;
+  return `${line.slice(0, LINE_CHARS_MAX)} [… cut: the line has ${line.length} characters]`;
+}

@@ -1,0 +1,37 @@
+/** Bounds of the room `tools`. Each is told to the model where it bites; nothing is cut in silence. */
+
+/** A longer result goes to an output file; head and tail stay in the conversation. */
+export const RESULT_BYTES_MAX: number = 16 * 1024;
+export const RESULT_HEAD_BYTES: number = 10 * 1024;
+export const RESULT_TAIL_BYTES: number = 5 * 1024;
+
+/** Files that `read_file` and `edit_file` take. */
+export const FILE_BYTES_MAX: number = 10 * 1024 * 1024;
+/** What one `read_file` shows at most. */
+export const READ_LINES_MAX = 2000;
+export const READ_BYTES_MAX: number = 15 * 1024;
+export const LINE_CHARS_MAX = 2000;
+/** A file with a NUL in its first bytes is binary. */
+export const BINARY_PROBE_BYTES = 8192;
+/** Content of one `write_file`. */
+export const WRITE_CHARS_MAX: number = 5 * 1024 * 1024;
+
+export const LIST_ENTRIES_MAX = 1000;
+export const GLOB_PATHS_MAX = 1000;
+/** Entries that one walk looks at. */
+export const WALK_ENTRIES_MAX = 50_000;
+export const WALK_DEPTH_MAX = 64;
+
+export const GREP_MATCHES_MAX = 200;
+export const GREP_FILE_BYTES_MAX: number = 2 * 1024 * 1024;
+export const GREP_LINE_CHARS = 400;
+export const GREP_CONTEXT_MAX = 20;
+export const GREP_MS_MAX = 10_000;
+/** One file under one pattern. */
+export const GREP_FILE_MS_MAX = 1000;
+export const PATTERN_CHARS_MAX = 1000;
+
+/** Line numbers listed when an edit's text is there more than once. */
+export const MATCH_LINES_SHOWN = 10;
+
+export const BASH_TIMEOUT_MS_MAX: number = 30 * 60_000;

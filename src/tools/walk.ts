@@ -1,0 +1,104 @@
+/**
+ * All files below a folder, as a developer would list them: without git's own folder, installed packages, what
+ * `.gitignore` files exclude (nested ones too), and what the floor keeps shut. Links are not followed.
+ */
+import ignore, { type Ignore } from 'ignore';
+import { WALK_DEPTH_MAX, WALK_ENTRIES_MAX } from './limits.ts';
+import { protectedReason } from './path-guard.ts';
+import { decodeUtf8 } from './tree-access.ts';
+import type { TreeFiles } from './tree-files.ts';
+
+export interface WalkState {
+  /** Set when the walk stopped at its bound. */
+  truncated: boolean;
+}
+
+interface Rules {
+  /** Folder that holds the `.gitignore`, with a slash at its end; '' for the root. */
+  readonly base: string;
+  readonly matcher: Ignore;
+}
+
+const IGNORE_FILE_BYTES_MAX = 256 * 1024;
+
+/** Paths of regular files, relative to the root, in order of their names folder by folder. */
+export async function* walkFiles(
+  tree: TreeFiles,
+  options: { readonly from: string; readonly state: WalkState; readonly signal: AbortSignal },
+): AsyncGenerator<string> {
+  const { from, state, signal } = options;
+  const above = await rulesAbove(tree, from);
+  const budget = { left: WALK_ENTRIES_MAX };
+  const stack: { path: string; rules: readonly Rules[]; depth: number }[] = [
+    { path: from, rules: above, depth: 0 },
+  ];
+  for (let folder = stack.pop(); folder !== undefined; folder = stack.pop()) {
+    signal.throwIfAborted();
+    const rules = [...folder.rules, ...(await rulesOf(tree, folder.path))];
+    const below: typeof stack = [];
+    for (const { name, kind } of await tree.list(folder.path)) {
+      budget.left -= 1;
+      if (budget.left < 0) {
+        state.truncated = true;
+        return;
+      }
+      const path = join(folder.path, name);
+      if (kind === 'directory') {
+        if (!isOpenFolder(path, name) || isIgnored(`${path}/`, rules)) continue;
+        if (folder.depth >= WALK_DEPTH_MAX) state.truncated = true;
+        else below.push({ path, rules, depth: folder.depth + 1 });
+      } else if (kind === 'file' && isOpen(path) && !isIgnored(path, rules)) {
+        yield path;
+      }
+    }
+    stack.push(...below.toReversed());
+  }
+}
+
+function join(folder: string, name: string): string {
+  return folder === '' ? name : `${folder}/${name}`;
+}
+
+function isOpen(path: string): boolean {
+  return protectedReason(path.split('/'), 'read') === null;
+}
+
+/** `.troupe` itself is shut, but leads to folders that are open. */
+function isOpenFolder(path: string, name: string): boolean {
+  return name !== 'node_modules' && (path === '.troupe' || isOpen(path));
+}
+
+/** The rules of the folders above; none when they exclude the folder itself: it was asked for by name. */
+async function rulesAbove(tree: TreeFiles, from: string): Promise<readonly Rules[]> {
+  const rules: Rules[] = [];
+  if (from === '') return rules;
+  const parts = from.split('/');
+  for (let length = 0; length < parts.length; length += 1) {
+    rules.push(...(await rulesOf(tree, parts.slice(0, length).join('/'))));
+    if (isIgnored(`${parts.slice(0, length + 1).join('/')}/`, rules)) return [];
+  }
+  return rules;
+}
+
+async function rulesOf(tree: TreeFiles, folder: string): Promise<Rules[]> {
+  const path = join(folder, '.gitignore');
+  try {
+    const stat = await tree.stat(path);
+    if (stat?.kind !== 'file') return [];
+    const { bytes } = await tree.read(path, IGNORE_FILE_BYTES_MAX);
+    const matcher = ignore({ allowRelativePaths: true }).add(decodeUtf8(bytes, { exact: false }));
+    return [{ base: folder === '' ? '' : `${folder}/`, matcher }];
+  } catch {
+    // A .gitignore that can't be read excludes nothing; the files below it are still shown.
+    return [];
+  }
+}
+
+/** The innermost file that says something decides. */
+function isIgnored(path: string, rules: readonly Rules[]): boolean {
+  for (const { base, matcher } of rules.toReversed()) {
+    const { ignored, unignored } = matcher.test(path.slice(base.length));
+    if (ignored || unignored) return ignored;
+  }
+  return false;
+}
