@@ -1,0 +1,188 @@
+/**
+ * The calls of one committed answer, until each has a recorded result.
+ *
+ * Invariants
+ * - L9 A call runs at most once. Neighbouring reads run side by side, all else in the order of the answer.
+ * - L10 A change of a file is permitted (and recorded) before it happens; a change of anything else happens at the
+ *   supervisor's.
+ * - M5 Interrupt mail ends what runs and closes what is left, unrun, with recorded results.
+ */
+import type { CallId } from '../kernel/index.ts';
+import type { ActorReply, Workplace } from '../protocol/index.ts';
+import type { CallBlock } from '../sessions/index.ts';
+import { boundOutcome, parseCall, type Tool, type ToolContext } from '../tools/index.ts';
+import type { Conversation } from './conversation.ts';
+import { abortable, type Interrupts } from './interrupts.ts';
+import type { AgentDeps } from './port.ts';
+import type { Recorder, ResultEntry } from './recorder.ts';
+
+export interface CallDeps {
+  readonly deps: AgentDeps;
+  readonly conversation: Conversation;
+  readonly recorder: Recorder;
+  readonly interrupts: Interrupts;
+}
+
+const CUT = 'interrupted by mail';
+const NOT_RUN = 'interrupted by mail; not run';
+const TASK_OVER = 'not run: your task has ended with the call before';
+
+type Prepared = {
+  readonly call: CallBlock;
+  readonly tool: Tool;
+  readonly input: unknown;
+};
+
+export async function runCalls(run: CallDeps, calls: readonly CallBlock[]): Promise<void> {
+  const queue = [...calls];
+  while (queue.length > 0) {
+    if (run.interrupts.raised) {
+      await run.recorder.commitResults(queue.map((call) => closed(call, NOT_RUN, 'mail')));
+      return;
+    }
+    if (run.conversation.hasEnded()) {
+      await run.recorder.commitResults(queue.map((call) => closed(call, TASK_OVER)));
+      return;
+    }
+    const batch = nextBatch(queue, run.deps.start.tools);
+    queue.splice(0, batch.length);
+    await Promise.all(batch.map((call) => runCall(run, call)));
+  }
+}
+
+/** As many neighbouring reads as there are, or one call of any other kind. */
+function nextBatch(queue: readonly CallBlock[], available: readonly string[]): CallBlock[] {
+  const reads: CallBlock[] = [];
+  for (const call of queue) {
+    const parsed = parseCall(call, available);
+    if (parsed.kind !== 'ok' || parsed.tool.access !== 'read') break;
+    reads.push(call);
+  }
+  return reads.length > 0 ? reads : queue.slice(0, 1);
+}
+
+async function runCall(run: CallDeps, call: CallBlock): Promise<void> {
+  const parsed = parseCall(call, run.deps.start.tools);
+  if (parsed.kind !== 'ok') {
+    await run.recorder.commitResults([closed(call, parsed.text)]);
+    return;
+  }
+  const { tool, input } = parsed;
+  run.recorder.live('tooling', call.name);
+  const context = toolContext(run);
+  const objection = tool.check(input, context);
+  if (objection !== null) {
+    await run.recorder.commitResults([closed(call, `refused: ${objection}`)]);
+  } else if (tool.where === 'supervisor') {
+    await act(run, call);
+  } else {
+    const result = await runInThread(run, { call, tool, input }, context);
+    await run.recorder.commitResults([result]);
+  }
+}
+
+/** The supervisor runs it and records the result; what it refuses is recorded here. */
+async function act(run: CallDeps, call: CallBlock): Promise<void> {
+  const { id, name, input } = call;
+  const reply = await run.recorder.request({ type: 'act', call: id, tool: name, input });
+  if (reply.type === 'acted') run.recorder.keep(reply.result);
+  else await run.recorder.commitResults([closed(call, refusal(reply))]);
+}
+
+async function runInThread(
+  run: CallDeps,
+  prepared: Prepared,
+  context: ToolContext,
+): Promise<ResultEntry> {
+  const { call, tool, input } = prepared;
+  const { signal } = run.interrupts;
+  if (tool.access === 'read') {
+    const verdict = run.deps.judgeRead(tool.name, input);
+    if (!verdict.allow) return closed(call, `refused: ${verdict.reason}`);
+  } else {
+    const reply = await permit(run, call);
+    if (reply === null) return closed(call, NOT_RUN, 'mail');
+    if (reply.type !== 'permitted') return closed(call, refusal(reply));
+    // A permit may have taken long: the tree it was asked for may be gone by now.
+    const objection = tool.check(input, toolContext(run));
+    if (objection !== null) return closed(call, `refused: ${objection}`);
+  }
+  try {
+    const running = tool.execute?.(input, context, signal);
+    if (running === undefined) return closed(call, `"${tool.name}" can not run here`);
+    // What changes files is never left alone half way: it is short, and its end is its effect.
+    const outcome = await (tool.access === 'read' ? abortable(running, signal) : running);
+    return resultOf(call, await boundOutcome(outcome, run.deps.outputs));
+  } catch (error) {
+    if (!signal.aborted || run.interrupts.stopped) throw error;
+    return closed(call, CUT, 'mail');
+  }
+}
+
+/** Null: interrupt mail came before the decision, and the call is off. */
+async function permit(run: CallDeps, call: CallBlock): Promise<ActorReply | null> {
+  const { id, name, input } = call;
+  try {
+    const asked = run.recorder.request({ type: 'permit', call: id, tool: name, input });
+    return await abortable(asked, run.interrupts.signal);
+  } catch (error) {
+    if (run.interrupts.raised && !run.interrupts.stopped) return null;
+    throw error;
+  }
+}
+
+function refusal(reply: ActorReply): string {
+  if (reply.type === 'refused') return `refused: ${reply.reason}`;
+  if (reply.type !== 'failed') return `failed: the supervisor answered "${reply.type}"`;
+  const { message, hint } = reply.error;
+  return hint === undefined ? `failed: ${message}` : `failed: ${message} (${hint})`;
+}
+
+/** A result of a call that was not run, or not to its end. */
+export function closed(
+  call: { readonly id: CallId; readonly name: string },
+  text: string,
+  interrupted?: 'mail' | 'crash',
+): ResultEntry {
+  return {
+    type: 'result',
+    call: call.id,
+    tool: call.name,
+    ok: false,
+    text,
+    ...(interrupted === undefined ? {} : { interrupted }),
+  };
+}
+
+function resultOf(
+  call: CallBlock,
+  outcome: { readonly ok: boolean; readonly text: string; readonly output?: string },
+): ResultEntry {
+  const { ok, text, output } = outcome;
+  return {
+    type: 'result',
+    call: call.id,
+    tool: call.name,
+    ok,
+    text,
+    ...(output === undefined ? {} : { output }),
+  };
+}
+
+export function toolContext(run: CallDeps): ToolContext {
+  const { deps, conversation } = run;
+  const workplace: Workplace | null = deps.port.workplace();
+  return {
+    tree: workplace === null ? null : deps.treeAt(workplace.root),
+    writable: workplace?.writable ?? false,
+    clock: deps.clock,
+    outputs: deps.outputs,
+    ownsOutput: (path) => conversation.ownsOutput(path),
+    inbox: () => {
+      conversation.receive(deps.port.takeMail());
+      conversation.admitBulk();
+      return conversation.waiting.length;
+    },
+    limitWork: deps.limitWork,
+  };
+}

@@ -1,0 +1,52 @@
+/**
+ * Interrupt mail and stop, as signals. An interrupt stays raised until the next request takes the mail in, so that it
+ * also reaches what begins after it came.
+ */
+export class Interrupts {
+  readonly #stop: AbortSignal;
+  #controller = new AbortController();
+  #both: AbortSignal;
+
+  constructor(stop: AbortSignal) {
+    this.#stop = stop;
+    this.#both = AbortSignal.any([stop, this.#controller.signal]);
+  }
+
+  raise(): void {
+    this.#controller.abort(new Error('interrupted by mail'));
+  }
+
+  get raised(): boolean {
+    return this.#controller.signal.aborted;
+  }
+
+  get stopped(): boolean {
+    return this.#stop.aborted;
+  }
+
+  /** Aborts on stop and on an interrupt. */
+  get signal(): AbortSignal {
+    return this.#both;
+  }
+
+  /** Just before waiting mail is taken in for a request. */
+  clear(): void {
+    if (!this.raised) return;
+    this.#controller = new AbortController();
+    this.#both = AbortSignal.any([this.#stop, this.#controller.signal]);
+  }
+}
+
+/** The promise, or a rejection as soon as the signal aborts; what the promise brings later is dropped. */
+export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const onAbort = (): void => {
+      reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
+    };
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+    void promise.then(resolve, reject).finally(() => {
+      signal.removeEventListener('abort', onAbort);
+    });
+  });
+}

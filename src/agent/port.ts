@@ -1,0 +1,65 @@
+/**
+ * What an agent asks of the world round it. The hosts implement `AgentPort` over a thread's message port, the tests in
+ * memory; the same loop runs on both.
+ */
+import type { Clock, ErrorShape } from '../kernel/index.ts';
+import type {
+  ActorReply,
+  ActorRequest,
+  ActorStart,
+  Envelope,
+  PlacedEntry,
+  Provider,
+  Workplace,
+} from '../protocol/index.ts';
+import type { Outputs, TreeFiles, WorkLimit } from '../tools/index.ts';
+
+export interface AgentPort {
+  /**
+   * One reply for each request. `failed` means that nothing was recorded. `live` is for those who watch: nobody waits
+   * for its reply. An `act` is answered when its tool has ended; the one who delivers interrupt mail to an actor ends
+   * what it runs for that actor and answers with the (recorded) result. Rejects only when the far side is gone.
+   */
+  request(request: ActorRequest): Promise<ActorReply>;
+  /** What was pushed since the last call, in the order given; mail that was not seen yet is pushed again at a start. */
+  takeMail(): readonly Envelope[];
+  /** Resolves when `takeMail` would give something; rejects with the signal's reason. */
+  waitForMail(signal: AbortSignal): Promise<void>;
+  /** Calls back for each envelope of lane `interrupt` or `control`, after `takeMail` would give it. Returns the way out. */
+  onInterrupt(handler: () => void): () => void;
+  /** Where the actor works now: as pushed with mail, and as replies of `act` changed it. */
+  workplace(): Workplace | null;
+}
+
+export type Verdict = { readonly allow: true } | { readonly allow: false; readonly reason: string };
+
+export interface AgentDeps {
+  readonly start: ActorStart;
+  readonly port: AgentPort;
+  readonly provider: Provider;
+  /** Without the provider's name. */
+  readonly model: string;
+  readonly clock: Clock;
+  /** Its transcript so far. */
+  readonly entries: readonly PlacedEntry[];
+  readonly treeAt: (root: string) => TreeFiles;
+  readonly outputs: Outputs;
+  /** Decides on reads, by a snapshot of the rules. Mutating calls are judged by the supervisor. */
+  readonly judgeRead: (tool: string, input: unknown) => Verdict;
+  readonly limitWork: WorkLimit;
+}
+
+export type AgentEnd =
+  /** A subagent's answer. */
+  | { readonly kind: 'finished'; readonly text: string }
+  /** A subagent can't go on. (Lead and teammates report it and wait for mail.) */
+  | {
+      readonly kind: 'stuck';
+      readonly code: string;
+      readonly message: string;
+      readonly hint?: string;
+    }
+  /** The signal aborted. What was open is closed at the next start. */
+  | { readonly kind: 'stopped' }
+  /** The far side refused a step (an old incarnation) or is gone. */
+  | { readonly kind: 'failed'; readonly error: ErrorShape };

@@ -1,0 +1,44 @@
+/**
+ * Calls that were open when the last incarnation ended are closed by recorded results, so that the next request is
+ * legal. For changes of files the effect is read off the file; of all others nobody knows.
+ */
+import { type CallBlock, INTERRUPTED_TEXT } from '../sessions/index.ts';
+import { type Effect, parseCall, type Tool } from '../tools/index.ts';
+import { type CallDeps, closed, toolContext } from './calls.ts';
+import type { ResultEntry } from './recorder.ts';
+
+export async function closeDangling(run: CallDeps): Promise<void> {
+  const results: ResultEntry[] = [];
+  for (const call of run.conversation.dangling()) results.push(await closeOne(run, call));
+  await run.recorder.commitResults(results);
+}
+
+async function closeOne(run: CallDeps, call: CallBlock): Promise<ResultEntry> {
+  const parsed = parseCall(call, run.deps.start.tools);
+  if (parsed.kind !== 'ok') return closed(call, parsed.text);
+  if (parsed.tool.access === 'read') {
+    return closed(call, 'interrupted; it changes nothing', 'crash');
+  }
+  switch (await effectOf(run, parsed.tool, parsed.input)) {
+    case 'done':
+      return {
+        ...closed(call, 'interrupted after its effect: the new content is in the file'),
+        ok: true,
+      };
+    case 'not-done':
+      return closed(
+        call,
+        'interrupted before its effect: the new content is not in the file',
+        'crash',
+      );
+    case 'unknown':
+      return closed(call, INTERRUPTED_TEXT, 'crash');
+  }
+}
+
+async function effectOf(run: CallDeps, tool: Tool, input: unknown): Promise<Effect> {
+  const context = toolContext(run);
+  // In another tree than that of the call (its task was taken away) nothing can be read off.
+  if (tool.effect === undefined || tool.check(input, context) !== null) return 'unknown';
+  return tool.effect(input, context);
+}
