@@ -42,7 +42,7 @@ export async function listSegments(files: Files, directory: string): Promise<str
   const stat = await files.stat(directory);
   if (stat === null) return [];
   const names = await files.list(directory);
-  return names.filter((name) => segmentOf(name) !== null).sort();
+  return names.filter((name) => segmentOf(name) !== null).toSorted();
 }
 
 export function headBody(head: SegmentHead, atMs: number): string {

@@ -38,7 +38,7 @@ export class NodeFiles implements Files {
   }
 
   async list(directory: string): Promise<string[]> {
-    return (await fsp.readdir(directory)).sort();
+    return (await fsp.readdir(directory)).toSorted();
   }
 
   async makeDirectory(directory: string): Promise<void> {
@@ -88,10 +88,11 @@ export class NodeFiles implements Files {
 }
 
 class NodeFileHandle implements FileHandle {
-  #fd: number;
+  /** Null once closed: the number may then belong to another file. */
+  #open: number | null;
 
   constructor(fd: number) {
-    this.#fd = fd;
+    this.#open = fd;
   }
 
   write(bytes: Uint8Array): number {
@@ -124,7 +125,14 @@ class NodeFileHandle implements FileHandle {
   }
 
   async close(): Promise<void> {
-    await closeFile(this.#fd);
+    const fd = this.#open;
+    this.#open = null;
+    if (fd !== null) await closeFile(fd);
+  }
+
+  get #fd(): number {
+    if (this.#open === null) throw closedError();
+    return this.#open;
   }
 
   #readSome(bytes: Uint8Array, offset: number, position: number): Promise<number> {
@@ -135,6 +143,10 @@ class NodeFileHandle implements FileHandle {
       });
     });
   }
+}
+
+function closedError(): Error {
+  return Object.assign(new Error('EBADF: the file is closed'), { code: 'EBADF' });
 }
 
 function startNative(target: string, onChange: () => void, signal: AbortSignal): void {
@@ -155,7 +167,7 @@ async function fingerprint(target: string): Promise<string> {
     const stat = await fsp.lstat(target);
     const own = `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
     if (!stat.isDirectory()) return own;
-    const names = (await fsp.readdir(target)).sort();
+    const names = (await fsp.readdir(target)).toSorted();
     const parts = await Promise.all(names.map((name) => fingerprintOf(path.join(target, name))));
     return [own, ...parts].join('\n');
   } catch (error) {
