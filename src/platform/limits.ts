@@ -5,3 +5,29 @@ export const TIMER_MS_MAX: number = 2 ** 31 - 1;
 
 /** After the end of a captured command: how long its pipes may stay open in the hands of a stray before they are cut. */
 export const DRAIN_MS: number = 250;
+
+/** How often the size of a command's output file is looked at; more often when it grows fast. */
+export const OUTPUT_WATCH_MS: number = 50;
+export const OUTPUT_WATCH_MIN_MS: number = 4;
+
+/** Without a namespace: how often the descendants of a command are noted, so that one which leaves is still known. */
+export const SNAPSHOT_MS: number = 250;
+
+/** How long killed processes may take to be gone before they are named as left (a process in state D can't be ended). */
+export const GONE_MS: number = 5000;
+
+/** Looks at the process table that must find nothing on end before it is believed. */
+export const QUIET_LOOKS: number = 3;
+
+/** How often the table is read again because a process was in the middle of an `execve`. */
+export const EXEC_LOOKS_MAX: number = 50;
+
+/** How long a wrapper (bwrap, unshare) may take until it has started the command. */
+export const WRAPPER_START_MS: number = 10_000;
+
+/** How long `ps` may take on platforms without /proc, and how much it may print. */
+export const PS_MS: number = 10_000;
+export const PS_BYTES_MAX: number = 32 * 1024 * 1024;
+
+/** Rounds of a contest for the lock; each lost round means that somebody else moved. */
+export const LOCK_ROUNDS_MAX: number = 200;

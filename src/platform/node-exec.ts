@@ -1,23 +1,118 @@
-/** `Exec` on node:child_process. */
+/**
+ * `Exec` on node:child_process.
+ *
+ * `run` may be called on any thread. `spawn` may not: the kernel binds "dies with its parent" to the *thread* that
+ * started a process, so a command started by a worker would die with that worker.
+ */
+import { closeSync, constants, fstatSync, ftruncateSync, openSync } from 'node:fs';
+import { isAbsolute, resolve } from 'node:path';
+import { isMainThread } from 'node:worker_threads';
 import type {
   Exec,
   ExecRequest,
   ExecResult,
+  Logger,
   SpawnedProcess,
   SpawnRequest,
 } from '../kernel/ports.ts';
-import { runCaptured } from './exec-run.ts';
+import { platformError } from './errors.ts';
+import { type Launched, launch } from './exec-launch.ts';
+import { namedStartError, runCaptured } from './exec-run.ts';
+import { ProcessTree, startedAtOf } from './exec-tree.ts';
+import { findProgram, programState, systemWrappers, type Wrapper } from './isolation.ts';
+import { MARKER_NAME, makeProcessReader, type ProcessReader } from './process-table.ts';
+import { sweepMarked } from './strays.ts';
+
+export interface NodeExecOptions {
+  /** Told when a wrapper that worked at the probe fails later. */
+  readonly logger?: Logger;
+  /** Rungs to use, best first; default: those that the machine has. */
+  readonly wrappers?: Promise<readonly Wrapper[]>;
+  /** Lets a worker thread spawn. Its commands die with it. */
+  readonly onWorkerThread?: boolean;
+  readonly reader?: ProcessReader;
+}
 
 export class NodeExec implements Exec {
+  readonly #options: NodeExecOptions;
+  readonly #reader: ProcessReader;
+
+  constructor(options: NodeExecOptions = {}) {
+    this.#options = options;
+    this.#reader = options.reader ?? makeProcessReader();
+  }
+
   run(request: ExecRequest, signal?: AbortSignal): Promise<ExecResult> {
     return runCaptured(request, signal);
   }
 
-  spawn(request: SpawnRequest): Promise<SpawnedProcess> {
-    return Promise.reject(new Error(`NodeExec.spawn comes next: ${request.file}`));
+  async spawn(request: SpawnRequest): Promise<SpawnedProcess> {
+    if (!isMainThread && this.#options.onWorkerThread !== true) {
+      throw platformError({
+        code: 'exec/not-main-thread',
+        message: `${request.file} must be started by the main thread, else it dies with the worker`,
+      });
+    }
+    const program = await programOf(request);
+    const wrappers = await (this.#options.wrappers ?? systemWrappers());
+    const output = openOutput(request.outputPath);
+    try {
+      const { launched, wrapper } = await this.#launch({ request, program, wrappers, output });
+      const leader = launched.leader ?? (await this.#reader.read(launched.pid));
+      const isolated = wrapper.isolation !== 'none';
+      const startedAt = startedAtOf(leader);
+      const reader = this.#reader;
+      return new ProcessTree({ request, launched, isolated, output, reader, startedAt });
+    } catch (error) {
+      closeSync(output);
+      throw await namedStartError(error, request);
+    }
   }
 
   sweep(marker: string): Promise<readonly number[]> {
-    return Promise.reject(new Error(`NodeExec.sweep comes next: ${marker}`));
+    return sweepMarked(this.#reader, marker);
   }
+
+  /** The best rung that starts it; `none` always does, or rejects. */
+  async #launch(start: {
+    readonly request: SpawnRequest;
+    readonly program: string;
+    readonly wrappers: readonly Wrapper[];
+    readonly output: number;
+  }): Promise<{ launched: Launched; wrapper: Wrapper }> {
+    const { request, program, output } = start;
+    // Wrappers set PWD themselves, so it is the command's folder on every rung.
+    const env = { ...request.env, PWD: request.cwd, [MARKER_NAME]: request.marker };
+    const size = fstatSync(output).size;
+    for (const wrapper of start.wrappers) {
+      const argv = [...wrapper.prefix(env), program, ...request.args];
+      const rung = wrapper.isolation;
+      const launched = await launch({ argv, cwd: request.cwd, env, output, rung });
+      if (launched.kind === 'launched') return { launched, wrapper };
+      // What the wrapper complained about is not the command's output.
+      ftruncateSync(output, size);
+      const message = `commands are no longer isolated by ${wrapper.detail}`;
+      this.#options.logger?.log('warn', message, { reason: launched.reason });
+    }
+    throw new Error('no rung of isolation is left to start a command');
+  }
+}
+
+/** The program's absolute path: a wrapper would report a missing one in its own words, in the command's output. */
+async function programOf(request: SpawnRequest): Promise<string> {
+  const folders = (request.env['PATH'] ?? '/usr/bin:/bin')
+    .split(':')
+    .map((folder) => resolve(request.cwd, folder));
+  const byPath = request.file.includes('/');
+  const named = isAbsolute(request.file) ? request.file : resolve(request.cwd, request.file);
+  const program = findProgram(byPath ? named : request.file, folders);
+  if (program !== null) return program;
+  const code = byPath ? programState(named) : 'ENOENT';
+  throw await namedStartError(Object.assign(new Error(code), { code }), request);
+}
+
+/** Appending, so that what a child writes through /dev/stdout after cutting the file does not leave a hole. */
+function openOutput(path: string): number {
+  const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
+  return openSync(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);
 }

@@ -21,7 +21,7 @@ function shell(script: string, over: Partial<ExecRequest> = {}): ExecRequest {
     file: 'sh',
     args: ['-c', script],
     cwd: folder,
-    env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin' },
+    env: { PATH: '/usr/bin:/bin:/usr/local/bin' },
     timeoutMs: 10_000,
     outputMax: 65_536,
     ...over,

@@ -1,0 +1,130 @@
+/**
+ * Starts a command, wrapped or not, and waits until it really runs: a wrapper says so on descriptor 3, which the command
+ * itself does not get. A wrapper that ends without having said so has failed, whatever its exit code.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { Duplex } from 'node:stream';
+import { DRAIN_MS, EXEC_LOOKS_MAX, WRAPPER_START_MS } from './limits.ts';
+import { pause } from './pause.ts';
+import { makeProcessReader, type ProcessEntry, readStat } from './process-table.ts';
+
+export interface LaunchRequest {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Descriptor for stdout and stderr. */
+  readonly output: number | 'ignore';
+  readonly rung: 'bwrap' | 'unshare' | 'none';
+}
+
+export interface LeaderEnd {
+  readonly code: number | null;
+  readonly signal: string | null;
+}
+
+export interface Launched {
+  readonly kind: 'launched';
+  readonly pid: number;
+  /** As it was right after the fork; null where there is no /proc. */
+  readonly leader: ProcessEntry | null;
+  /** First process of the namespace, as seen from here; null without one, or when all was over at once. */
+  readonly init: ProcessEntry | null;
+  readonly ended: Promise<LeaderEnd>;
+}
+
+export type LaunchResult = Launched | { readonly kind: 'failed'; readonly reason: string };
+
+/** Rejects with the system's error when not even the first program could be started. */
+export async function launch(request: LaunchRequest): Promise<LaunchResult> {
+  const [file, ...args] = request.argv;
+  const wrapped = request.rung !== 'none';
+  const child = spawn(file ?? '', args, {
+    cwd: request.cwd,
+    env: { ...request.env },
+    detached: true,
+    stdio: ['ignore', request.output, request.output, wrapped ? 'pipe' : 'ignore'],
+    windowsHide: true,
+  });
+  // Before anything is awaited: the child can't have been reaped yet.
+  const leader = child.pid === undefined ? null : readStat(child.pid);
+  const ended = endOf(child);
+  await new Promise<void>((resolve, reject) => {
+    child.once('spawn', resolve);
+    child.once('error', reject);
+  });
+  const pid = child.pid ?? 0;
+  if (!wrapped) return { kind: 'launched', pid, leader, init: null, ended };
+  const pipe = child.stdio[3];
+  if (pipe instanceof Duplex && (await saysStarted(pipe, ended))) {
+    const init = await initOf(pid);
+    if (request.rung === 'bwrap') await letGo(pipe, init);
+    pipe.destroy();
+    return { kind: 'launched', pid, leader, init, ended };
+  }
+  child.kill('SIGKILL');
+  const end = await ended;
+  return { kind: 'failed', reason: `ended before its command: ${String(end.code ?? end.signal)}` };
+}
+
+function endOf(child: ChildProcess): Promise<LeaderEnd> {
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => {
+      resolve({ code, signal });
+    });
+  });
+}
+
+/** Whether something comes on descriptor 3 before it is closed. */
+function saysStarted(pipe: Duplex, ended: Promise<LeaderEnd>): Promise<boolean> {
+  pipe.on('error', () => undefined);
+  return new Promise<boolean>((resolve) => {
+    const timer = setTimeout(resolve, WRAPPER_START_MS, false);
+    const finish = (said: boolean): void => {
+      clearTimeout(timer);
+      resolve(said);
+    };
+    pipe.once('data', () => {
+      finish(true);
+    });
+    pipe.once('close', () => {
+      finish(false);
+    });
+    // Something the wrapper left behind may hold the descriptor open.
+    void ended.then(() => setTimeout(finish, DRAIN_MS, false));
+  });
+}
+
+/**
+ * Lets the command start once the namespace's first process sleeps: after its fork it does not sleep before it waits for
+ * its children, and before that it has bound its life to the wrapper.
+ */
+async function letGo(pipe: Duplex, init: ProcessEntry | null): Promise<void> {
+  let now = init;
+  for (let look = 0; now !== null && !now.asleep && look < EXEC_LOOKS_MAX; look += 1) {
+    await pause(1);
+    now = readStat(now.pid);
+  }
+  await new Promise<void>((resolve) => {
+    pipe.write('go\n', () => {
+      resolve();
+    });
+  });
+}
+
+/** The wrapper's only child; null when all is over already. */
+async function initOf(leader: number): Promise<ProcessEntry | null> {
+  const child = Number.parseInt(childrenOf(leader), 10);
+  if (!Number.isNaN(child)) return readStat(child);
+  const all = await makeProcessReader().list();
+  return all.find((entry) => entry.ppid === leader) ?? null;
+}
+
+/** '' on kernels without the list. */
+function childrenOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${String(pid)}/task/${String(pid)}/children`, 'latin1');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,175 @@
+/**
+ * How a command is wrapped so that its whole tree dies with it and with us: a pid namespace whose first process is
+ * killed by the kernel when the wrapper dies, and a wrapper that is killed by the kernel when the thread that started
+ * it dies. Nothing in such a namespace can leave it, by `setsid`, double fork or otherwise.
+ *
+ * Rungs, best first; each is probed once by running it:
+ * - `unshare`: util-linux, with a shell as the namespace's first process, which reaps orphans.
+ * - `bwrap`: bubblewrap, for machines where only it may make namespaces. It sets `no_new_privs`, so `sudo` does not work
+ *   inside. It comes second because it starts its command before the namespace is bound to it (see `START_SCRIPT`).
+ * - `none`: no namespace (other platforms, containers without the right to make one). `exec-tree.ts` then follows
+ *   groups, sessions, parents and the environment marker.
+ *
+ * The tools are looked for in the system's folders only: PATH may hold folders of the workspace. In a namespace the
+ * command is started by a shell, which does not pass on variables whose names are no identifiers (`a-b`).
+ */
+import { accessSync, constants, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { launch } from './exec-launch.ts';
+
+export type Rung = 'bwrap' | 'unshare' | 'none';
+
+export interface Isolation {
+  readonly isolation: Rung;
+  /** For people: how, or why not. */
+  readonly detail: string;
+}
+
+/** A rung that works here, with the words to put before a command. */
+export interface Wrapper extends Isolation {
+  prefix(env: Readonly<Record<string, string>>): readonly string[];
+}
+
+const SYSTEM_FOLDERS: readonly string[] = [
+  '/usr/bin',
+  '/bin',
+  '/usr/sbin',
+  '/sbin',
+  '/usr/local/bin',
+  '/run/current-system/sw/bin',
+];
+
+export interface ProbeOptions {
+  /** Folders that hold bwrap and util-linux; default: the system's. */
+  readonly folders?: readonly string[];
+  /** Rungs that may be used; default: all. */
+  readonly rungs?: readonly Rung[];
+}
+
+/** The rungs that work here, best first; the last is always `none`. */
+export async function findWrappers(options: ProbeOptions = {}): Promise<readonly Wrapper[]> {
+  const allowed = options.rungs ?? ['unshare', 'bwrap', 'none'];
+  const found: Wrapper[] = [];
+  const refused: string[] = [];
+  for (const candidate of candidates(options.folders ?? SYSTEM_FOLDERS)) {
+    if (!allowed.includes(candidate.isolation)) continue;
+    if (found.some((wrapper) => wrapper.isolation === candidate.isolation)) continue;
+    const failure = await tryOut(candidate);
+    if (failure === null) found.push(candidate);
+    else refused.push(`${candidate.detail}: ${failure}`);
+  }
+  const why = refused.length === 0 ? 'no bwrap, no unshare with setpriv' : refused.join('; ');
+  found.push({ isolation: 'none', detail: `process groups and marker (${why})`, prefix: () => [] });
+  return found;
+}
+
+let probed: Promise<readonly Wrapper[]> | undefined;
+
+/** `findWrappers()` of this machine, probed once. */
+export function systemWrappers(): Promise<readonly Wrapper[]> {
+  probed ??= findWrappers();
+  return probed;
+}
+
+/** What commands are isolated by on this machine, probed once. */
+export async function probe(): Promise<Isolation> {
+  const [best] = await systemWrappers();
+  if (best === undefined) return { isolation: 'none', detail: 'not probed' };
+  return { isolation: best.isolation, detail: best.detail };
+}
+
+function candidates(folders: readonly string[]): Wrapper[] {
+  if (process.platform !== 'linux') return [];
+  const tool = (name: string): string | null => findProgram(name, folders);
+  const setpriv = tool('setpriv');
+  const guard = setpriv === null ? [] : [setpriv, '--pdeathsig', 'KILL', '--'];
+  const [bwrap, unshare, setsid] = [tool('bwrap'), tool('unshare'), tool('setsid')];
+  const [env, sh] = [tool('env'), tool('sh')];
+  if (env === null || sh === null || setsid === null) return [];
+  const list: Wrapper[] = [];
+  const add = (isolation: Rung, tool: string, flags: readonly string[], script: string): void => {
+    const before = [...guard, tool, ...flags, '--', sh, '-c', script, 'troupe'];
+    list.push({
+      isolation,
+      detail: `${tool} ${flags.join(' ')}`,
+      // `env` would take a program with `=` in its path for a variable; behind `setsid` it doesn't look.
+      prefix: (given) => [...before, env, ...withoutShellTraces(given), setsid],
+    });
+  };
+  // Without setpriv nobody would kill unshare when we die.
+  if (unshare !== null && setpriv !== null) {
+    add('unshare', unshare, UNSHARE_FLAGS, INIT_SCRIPT);
+    add('unshare', unshare, ['--user', '--map-current-user', ...UNSHARE_FLAGS], INIT_SCRIPT);
+  }
+  if (bwrap !== null) add('bwrap', bwrap, BWRAP_FLAGS, START_SCRIPT);
+  return list;
+}
+
+const BWRAP_FLAGS: readonly string[] =
+  '--dev-bind / / --proc /proc --unshare-pid --die-with-parent --new-session'.split(' ');
+
+const UNSHARE_FLAGS: readonly string[] = ['--pid', '--fork', '--kill-child', '--mount-proc'];
+
+/**
+ * The first process of the namespace. It says on descriptor 3 that all is set up. Should we have died while the wrapper
+ * was still arming its own death, nobody will kill this namespace any more; but then nobody reads the descriptor either,
+ * the write fails, and the command is not started.
+ *
+ * It then stays, reaps orphans, keeps its own words out of the command's output, and ends with the command's code,
+ * 128+n when a signal ended it.
+ */
+const INIT_SCRIPT =
+  'exec 4>&2 2>/dev/null; printf s >&3 || exit 125; exec 3>&-; (exec "$@" 2>&4 4>&-); exit $?';
+
+/**
+ * Under bwrap, whose own first process binds its life to the wrapper only *after* it has started this: so this waits
+ * until `launch` has seen that process at rest, and gives up when we are gone.
+ */
+const START_SCRIPT =
+  'exec 4>&2 2>/dev/null; printf s >&3 || exit 125; read -r go <&3 || exit 125; ' +
+  'exec 3>&- 2>&4 4>&-; exec "$@"';
+
+/** A shell sets these for its children; the command gets what the caller gave, or nothing. */
+const SHELL_TRACES: readonly string[] = ['OLDPWD', 'SHLVL', '_'];
+
+/** Arguments of `env`. */
+function withoutShellTraces(given: Readonly<Record<string, string>>): string[] {
+  const unset = SHELL_TRACES.filter((name) => given[name] === undefined);
+  const kept = SHELL_TRACES.filter((name) => given[name] !== undefined);
+  return [
+    ...unset.flatMap((name) => ['-u', name]),
+    ...kept.map((name) => `${name}=${given[name] ?? ''}`),
+  ];
+}
+
+/** null when the rung runs a command and passes its exit code on; else what went wrong. */
+async function tryOut(wrapper: Wrapper): Promise<string | null> {
+  const shell = findProgram('sh', SYSTEM_FOLDERS);
+  if (shell === null) return 'no sh';
+  const env = { PATH: '/usr/bin:/bin' };
+  const argv = [...wrapper.prefix(env), shell, '-c', 'exit 7'];
+  const launched = await launch({ argv, cwd: '/', env, output: 'ignore', rung: wrapper.isolation });
+  if (launched.kind === 'failed') return launched.reason;
+  const end = await launched.ended;
+  return end.code === 7 ? null : `exit ${String(end.code ?? end.signal)} instead of 7`;
+}
+
+/** An executable file by name in the folders, or by path; null when there is none. */
+export function findProgram(name: string, folders: readonly string[]): string | null {
+  const paths = name.includes('/') ? [name] : folders.map((folder) => join(folder, name));
+  return paths.find((path) => programState(path) === 'ok') ?? null;
+}
+
+export function programState(path: string): 'ok' | 'ENOENT' | 'EACCES' {
+  try {
+    if (!statSync(path).isFile()) return 'EACCES';
+  } catch {
+    return 'ENOENT';
+  }
+  try {
+    accessSync(path, constants.X_OK);
+    return 'ok';
+  } catch {
+    return 'EACCES';
+  }
+}
