@@ -112,6 +112,7 @@ export interface RunFile {
   readonly scripts: Readonly<Record<string, string>>;
   readonly baseCommit: string;
   readonly workspace: string;
+  /** Folder that holds this run's trees, one a task. */
   readonly treesRoot: string;
   /** False with `--headless`: each ask becomes a deny. */
   readonly attended: boolean;

@@ -8,26 +8,83 @@ import type { Token } from './inbox.ts';
 
 /** Where a command runs: a tree that exists, or a scratch tree made at a commit for it and removed after it. */
 export type CommandPlace =
-  | { readonly kind: 'tree'; readonly path: string; /** After it the tree is put back to this commit. */ readonly restore: string | null; readonly task: TaskId | null }
+  | {
+      readonly kind: 'tree';
+      readonly path: string /** After it the tree is put back to this commit. */;
+      readonly restore: string | null;
+      readonly task: TaskId | null;
+    }
   | { readonly kind: 'scratch'; readonly commit: string };
 
 export type Effect =
-  | { readonly type: 'reply'; readonly name: ActorName; readonly incarnation: number; readonly id: number; readonly reply: ActorReply }
+  | {
+      readonly type: 'reply';
+      readonly name: ActorName;
+      readonly incarnation: number;
+      readonly id: number;
+      readonly reply: ActorReply;
+    }
   | { readonly type: 'answer'; readonly token: Token; readonly value: unknown }
   | { readonly type: 'refuse'; readonly token: Token; readonly error: ErrorShape }
   | { readonly type: 'actor.start'; readonly start: ActorStart; readonly host: 'thread' | 'pool' }
-  | { readonly type: 'actor.post'; readonly name: ActorName; readonly incarnation: number; readonly messages: readonly Downward[] }
+  | {
+      readonly type: 'actor.post';
+      readonly name: ActorName;
+      readonly incarnation: number;
+      readonly messages: readonly Downward[];
+    }
   | { readonly type: 'actor.interrupt'; readonly name: ActorName; readonly incarnation: number }
-  | { readonly type: 'actor.stop'; readonly name: ActorName; readonly incarnation: number; readonly graceMs: number }
+  | {
+      readonly type: 'actor.stop';
+      readonly name: ActorName;
+      readonly incarnation: number;
+      readonly graceMs: number;
+    }
   /** `resolve`: continue in the tree with the integration branch merged into it, conflicts marked in the files. */
-  | { readonly type: 'tree.prepare'; readonly task: TaskId; readonly fence: number; readonly mode: 'new' | 'fresh' | 'continue' | 'resolve'; readonly path: string }
-  | { readonly type: 'tree.commit'; readonly task: TaskId; readonly fence: number; readonly path: string; readonly author: ActorName; readonly message: string }
-  | { readonly type: 'tree.drop'; readonly owner: string; readonly path: string; readonly branch: string | null }
+  | {
+      readonly type: 'tree.prepare';
+      readonly task: TaskId;
+      readonly fence: number;
+      readonly mode: 'new' | 'fresh' | 'continue' | 'resolve';
+      readonly path: string;
+    }
+  | {
+      readonly type: 'tree.commit';
+      readonly task: TaskId;
+      readonly fence: number;
+      readonly path: string;
+      readonly author: ActorName;
+      readonly message: string;
+    }
+  | {
+      readonly type: 'tree.drop';
+      readonly owner: string;
+      readonly path: string;
+      readonly branch: string | null;
+    }
   | { readonly type: 'view.prepare'; readonly path: string; readonly refresh: boolean }
-  | { readonly type: 'command.start'; readonly id: ProcId; readonly command: string; readonly place: CommandPlace; readonly timeoutMs: number; readonly tailOnly: boolean }
+  | {
+      readonly type: 'command.start';
+      readonly id: ProcId;
+      readonly command: string;
+      readonly place: CommandPlace;
+      readonly timeoutMs: number;
+      readonly tailOnly: boolean;
+    }
   | { readonly type: 'command.kill'; readonly id: ProcId }
-  | { readonly type: 'merge.compute'; readonly task: TaskId; readonly fence: number; readonly commit: string; readonly message: string }
-  | { readonly type: 'ref.advance'; readonly task: TaskId; readonly from: string; readonly to: string }
+  | {
+      readonly type: 'merge.compute';
+      readonly task: TaskId;
+      readonly fence: number;
+      readonly commit: string;
+      readonly message: string;
+    }
+  | {
+      readonly type: 'ref.advance';
+      readonly task: TaskId;
+      readonly from: string;
+      readonly to: string;
+    }
   /** Ends every thread and process of the run, proves that they are gone, then reports `stopped`. */
   | { readonly type: 'halt'; readonly graceMs: number }
   | { readonly type: 'sweep.later'; readonly ms: number };

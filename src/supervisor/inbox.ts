@@ -10,7 +10,13 @@ import type { Lane, Upward } from '../protocol/index.ts';
 export type Token = number;
 
 export type TreeOutcome =
-  | { readonly kind: 'ready'; readonly path: string; readonly branch: string; readonly start: string; readonly note: string | null }
+  | {
+      readonly kind: 'ready';
+      readonly path: string;
+      readonly branch: string;
+      readonly start: string;
+      readonly note: string | null;
+    }
   | { readonly kind: 'failed'; readonly text: string };
 
 export type CommitOutcome =
@@ -41,18 +47,66 @@ export type RunEvent =
   /** The run begins (its first record) or is taken up again by a new term. */
   | { readonly type: 'started' }
   | { readonly type: 'resumed'; readonly left: readonly number[] }
-  | { readonly type: 'requests'; readonly name: ActorName; readonly incarnation: number; readonly requests: readonly Upward[] }
-  | { readonly type: 'actor.exited'; readonly name: ActorName; readonly incarnation: number; readonly exit: HostExit }
-  | { readonly type: 'tree.prepared'; readonly task: TaskId; readonly fence: number; readonly outcome: TreeOutcome }
+  | {
+      readonly type: 'request';
+      readonly name: ActorName;
+      readonly incarnation: number;
+      readonly upward: Upward;
+    }
+  | {
+      readonly type: 'actor.exited';
+      readonly name: ActorName;
+      readonly incarnation: number;
+      readonly exit: HostExit;
+    }
+  | {
+      readonly type: 'tree.prepared';
+      readonly task: TaskId;
+      readonly fence: number;
+      readonly outcome: TreeOutcome;
+    }
   | { readonly type: 'view.ready'; readonly outcome: TreeOutcome }
-  | { readonly type: 'tree.committed'; readonly task: TaskId; readonly fence: number; readonly outcome: CommitOutcome }
-  | { readonly type: 'tree.dropped'; readonly owner: string; readonly removed: boolean; readonly saved: { readonly ref: string; readonly commit: string } | null; readonly text: string }
+  | {
+      readonly type: 'tree.committed';
+      readonly task: TaskId;
+      readonly fence: number;
+      readonly outcome: CommitOutcome;
+    }
+  | {
+      readonly type: 'tree.dropped';
+      readonly owner: string;
+      readonly removed: boolean;
+      readonly saved: { readonly ref: string; readonly commit: string } | null;
+      readonly text: string;
+    }
   | { readonly type: 'command.ended'; readonly id: ProcId; readonly outcome: CommandOutcome }
-  | { readonly type: 'merge.computed'; readonly task: TaskId; readonly fence: number; readonly outcome: MergeOutcome }
-  | { readonly type: 'ref.advanced'; readonly task: TaskId; readonly to: string; readonly moved: boolean }
-  | { readonly type: 'send'; readonly token: Token; readonly to: string; readonly text: string; readonly lane: Lane; readonly id: string | null }
+  | {
+      readonly type: 'merge.computed';
+      readonly task: TaskId;
+      readonly fence: number;
+      readonly outcome: MergeOutcome;
+    }
+  | {
+      readonly type: 'ref.advanced';
+      readonly task: TaskId;
+      readonly to: string;
+      readonly moved: boolean;
+    }
+  | {
+      readonly type: 'send';
+      readonly token: Token;
+      readonly to: string;
+      readonly text: string;
+      readonly lane: Lane;
+      readonly id: string | null;
+    }
   | { readonly type: 'stop'; readonly now: boolean; readonly by: string }
-  | { readonly type: 'stop.actor'; readonly token: Token; readonly name: string; readonly by: string }
+  | {
+      readonly type: 'stop.actor';
+      readonly token: Token;
+      readonly name: string;
+      readonly by: string;
+    }
   /** Every thread and process of the run is gone. */
   | { readonly type: 'stopped'; readonly left: readonly number[] }
   /** Deadlines, leases and budgets are looked at; carries the heartbeats of the threads. */

@@ -4,18 +4,28 @@
  */
 import type { ActorName, CallId, ProcId, TaskId } from '../kernel/index.ts';
 import type { ActorStatus, Reason } from '../protocol/index.ts';
+import type { Token } from './inbox.ts';
 
 export interface LiveActor {
   readonly name: ActorName;
   readonly incarnation: number;
   readonly epoch: number;
-  phase: Extract<ActorStatus, 'starting' | 'idle' | 'thinking' | 'tooling' | 'waiting' | 'stopping'>;
+  phase: Extract<
+    ActorStatus,
+    'starting' | 'idle' | 'thinking' | 'tooling' | 'waiting' | 'stopping'
+  >;
   since: string;
   /** Mailbox positions handed to the thread. */
   readonly posted: Set<number>;
   /** Last heartbeat seen, and the monotonic time when it had moved. */
   beat: number;
   beatAt: number;
+  /** It is being ended on purpose; what its end will mean. */
+  doom: {
+    readonly kind: 'stopped' | 'crashed';
+    readonly text: string;
+    readonly token: Token | null;
+  } | null;
 }
 
 /** A call that the supervisor runs for an actor and has not answered yet. */
@@ -37,7 +47,13 @@ export interface GateProgress {
 
 export type CommandPurpose =
   | { readonly kind: 'task'; readonly task: TaskId; readonly fence: number }
-  | { readonly kind: 'gate'; readonly task: TaskId; readonly fence: number; readonly stage: 'task' | 'merge'; readonly gate: string }
+  | {
+      readonly kind: 'gate';
+      readonly task: TaskId;
+      readonly fence: number;
+      readonly stage: 'task' | 'merge';
+      readonly gate: string;
+    }
   | { readonly kind: 'finish'; readonly gate: string; readonly commit: string }
   | { readonly kind: 'bash'; readonly act: PendingAct };
 
@@ -55,8 +71,15 @@ export interface Live {
   readonly dirty: Set<TaskId>;
   readonly mergeQueue: TaskId[];
   /** A merge that is computed and waits for its gates. */
-  merge: { readonly task: TaskId; readonly from: string; readonly to: string; readonly progress: GateProgress } | null;
+  merge: {
+    readonly task: TaskId;
+    readonly from: string;
+    readonly to: string;
+    readonly progress: GateProgress;
+  } | null;
   readonly mailDirty: Set<ActorName>;
+  /** To be started even without new mail: their last turn was cut. */
+  readonly wake: Set<ActorName>;
   /** Reminders given, by fence. */
   readonly nudges: Map<number, number>;
   /** Monotonic start of each claim, by task. */
@@ -74,7 +97,11 @@ export interface Live {
   tip: string;
 }
 
-export function makeLive(options: { startedMonotonic: number; wallUsedMs: number; tip: string }): Live {
+export function makeLive(options: {
+  startedMonotonic: number;
+  wallUsedMs: number;
+  tip: string;
+}): Live {
   return {
     actors: new Map(),
     acts: new Map(),
@@ -87,6 +114,7 @@ export function makeLive(options: { startedMonotonic: number; wallUsedMs: number
     mergeQueue: [],
     merge: null,
     mailDirty: new Set(),
+    wake: new Set(),
     nudges: new Map(),
     claimedAt: new Map(),
     view: 'none',
@@ -104,7 +132,10 @@ export function makeLive(options: { startedMonotonic: number; wallUsedMs: number
 export interface Liveness {
   readonly alive: boolean;
   readonly phases: Readonly<
-    Record<string, { readonly state: ActorStatus; readonly since: string; readonly reason: Reason | null }>
+    Record<
+      string,
+      { readonly state: ActorStatus; readonly since: string; readonly reason: Reason | null }
+    >
   >;
 }
 

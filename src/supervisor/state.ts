@@ -6,17 +6,25 @@
  * - S1 `applyRecord` is the only thing that changes a `RunState`, so state equals replay of the journal.
  */
 import { type ActorTable, applyActor, makeActorTable } from '../actors/index.ts';
-import type { ActorName, CallId, ProcId, TaskId } from '../kernel/index.ts';
+import {
+  type ActorName,
+  type CallId,
+  type ProcId,
+  SUPERVISOR,
+  type TaskId,
+} from '../kernel/index.ts';
 import { applyMailRecord, type MailState, makeMailState } from '../mailbox/index.ts';
 import {
   addUsage,
   NO_USAGE,
   type ProcChange,
   type Reason,
+  type RecordKind,
   type RunChange,
   type RunEndState,
   type RunFile,
   type StoredRunRecord,
+  type TaskChange,
   type TreeChange,
   type Usage,
 } from '../protocol/index.ts';
@@ -88,11 +96,19 @@ export interface RunState {
   readonly saved: SavedFact[];
   /** Calls of each actor's last answer that have no result yet. */
   readonly openCalls: Map<ActorName, Map<CallId, OpenCall>>;
-  /** Ids that outside writers gave (spool): a second one has no effect. */
-  readonly outsideIds: Set<string>;
-  readonly usage: { total: Usage; readonly byActor: Map<string, Usage>; readonly byTask: Map<string, Usage> };
+  /** The task that each actor works on now; at most one, and one actor a task. */
+  readonly claims: Map<ActorName, TaskId>;
+  /** Fence of the claim for which a task's tree was ready and its worker told. */
+  readonly assigned: Map<TaskId, number>;
+  readonly usage: {
+    total: Usage;
+    readonly byActor: Map<string, Usage>;
+    readonly byTask: Map<string, Usage>;
+  };
   /** Times (ms) of each actor's deaths, newest last, for the restart intensity. */
   readonly deaths: Map<ActorName, string[]>;
+  /** Wall time that the run was worked on, over all terms, ms. */
+  wallMs: number;
   lastSeq: number;
   lastAt: string;
 }
@@ -118,16 +134,32 @@ export function makeRunState(file: RunFile): RunState {
     trees: new Map(),
     saved: [],
     openCalls: new Map(),
-    outsideIds: new Set(),
+    claims: new Map(),
+    assigned: new Map(),
     usage: { total: NO_USAGE, byActor: new Map(), byTask: new Map() },
     deaths: new Map(),
+    wallMs: 0,
     lastSeq: 0,
     lastAt: file.createdAt,
   };
 }
 
+const KINDS: ReadonlySet<string> = new Set<RecordKind>([
+  'msg',
+  'step',
+  'task',
+  'sup',
+  'run',
+  'git',
+  'proc',
+  'perm',
+  'dead',
+]);
+
 /** Applies one record; records come in order of `s`, each once. Unknown sections and changes are passed over. */
 export function applyRecord(state: RunState, record: StoredRunRecord): void {
+  // The journal's own records (`seg`, `seal`) say nothing about the run.
+  if (!KINDS.has(record.k)) return;
   const context = { seq: record.s, at: record.at };
   applyMailRecord(state.mail, record);
   applyEntries(state, record);
@@ -138,15 +170,20 @@ export function applyRecord(state: RunState, record: StoredRunRecord): void {
       if (change.end.kind === 'crashed') noteDeath(state, change.name, record.at);
     }
   }
-  for (const change of record.tasks ?? []) applyTask(state.graph, change, context);
+  for (const change of record.tasks ?? []) {
+    applyTask(state.graph, change, context);
+    applyClaim(state, change);
+  }
   for (const change of record.run ?? []) applyRun(state.run, change, record.at);
   for (const change of record.procs ?? []) applyProc(state, change);
   for (const change of record.trees ?? []) applyTree(state, change);
-  for (const mail of record.mail ?? []) {
-    if (mail.id.startsWith('spl_')) state.outsideIds.add(mail.id);
+  // The gap before a new term is nobody's time.
+  const newTerm = record.run?.some((change) => change.type === 'run.resumed') ?? false;
+  if (!newTerm && state.lastSeq > 0) {
+    state.wallMs += Math.max(0, Date.parse(record.at) - Date.parse(state.lastAt));
   }
   state.lastSeq = record.s;
-  if (record.at !== undefined) state.lastAt = record.at;
+  state.lastAt = record.at;
 }
 
 function applyEntries(state: RunState, record: StoredRunRecord): void {
@@ -165,6 +202,24 @@ function applyEntries(state: RunState, record: StoredRunRecord): void {
     } else if (entry.type === 'result') {
       state.openCalls.get(actor)?.delete(entry.call);
     }
+  }
+}
+
+function applyClaim(state: RunState, change: TaskChange): void {
+  switch (change.type) {
+    case 'task.claimed':
+      if (change.by !== SUPERVISOR) state.claims.set(change.by, change.id);
+      return;
+    case 'task.tree':
+      state.assigned.set(change.id, state.graph.nodes.get(change.id)?.fence ?? 0);
+      return;
+    case 'task.finished':
+    case 'task.released':
+    case 'task.failed':
+    case 'task.cancelled':
+      for (const [name, task] of state.claims) if (task === change.id) state.claims.delete(name);
+      return;
+    default:
   }
 }
 
@@ -197,7 +252,12 @@ function applyRun(run: RunFacts, change: RunChange, at: string): void {
       run.interrupted = { text: change.text, at };
       return;
     case 'run.gate':
-      run.gates.push({ gate: change.gate, commit: change.commit, ok: change.ok, output: change.output });
+      run.gates.push({
+        gate: change.gate,
+        commit: change.commit,
+        ok: change.ok,
+        output: change.output,
+      });
       return;
     case 'run.warned':
       run.warned = true;

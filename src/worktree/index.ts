@@ -14,12 +14,12 @@ export {
   integrationBranch,
   isAncestor,
   mergeBase,
+  type RefMove,
   readIntegration,
   readRef,
-  type RefMove,
   taskBranch,
 } from './branches.ts';
-export { carriedPaths, type CarryRequest } from './carry.ts';
+export { type CarryRequest, carriedPaths } from './carry.ts';
 export { type CommitOutcome, type CommitRequest, commitTree, discardChanges } from './commit.ts';
 export type { ConflictFile } from './conflict.ts';
 export { type DiffFile, type DiffRange, diffSummary, diffText } from './diff.ts';
@@ -34,8 +34,8 @@ export { type RemoveOutcome, type RemoveRequest, removeTree } from './remove.ts'
 export {
   type Head,
   openRepository,
-  readHead,
   type Repository,
+  readHead,
   resolveBase,
   type WorktreeDeps,
 } from './repository.ts';
@@ -45,13 +45,20 @@ export {
   type Saved,
   type SavedRef,
   type SaveRequest,
-  saveTree,
   type Snapshot,
+  saveTree,
   takeSnapshot,
 } from './save.ts';
 export type { LostLines } from './survival.ts';
-export { type Tree, type TreeCheck, verifyTree } from './tree-check.ts';
 export {
+  type Registration,
+  readRegistrations,
+  type Tree,
+  type TreeCheck,
+  verifyTree,
+} from './tree-check.ts';
+export {
+  addScratchTree,
   addTaskTree,
   addViewTree,
   listTrees,

@@ -91,6 +91,25 @@ export async function addViewTree(
   });
 }
 
+/**
+ * A detached tree at any commit, with copies and links, for one command of the runtime (a gate on a merged tree). Nothing
+ * in it is ever kept. Idempotent: what an earlier call left there is put back to the commit.
+ */
+export async function addScratchTree(
+  repo: Repository,
+  request: CarryRequest & { readonly name: string; readonly path: string; readonly commit: string },
+): Promise<Tree & { readonly exclude: readonly string[] }> {
+  const plan = await planCarry(repo, request);
+  const path = await canonical(repo, request.path);
+  const tree = await repo.lock.run(`add scratch ${request.name}`, async () => {
+    const made = await makeTree(repo, { path, branch: null, at: request.commit });
+    await refreshUnlocked(repo, made, request.commit);
+    return made;
+  });
+  await carry(repo, tree, plan);
+  return { ...tree, exclude: carriedPaths(request) };
+}
+
 /** Moves a view to the tip of the integration branch; nothing that was written in it is kept. */
 export async function refreshViewTree(
   repo: Repository,

@@ -1,0 +1,229 @@
+/**
+ * Starts and ends of actors. A start is recorded before the thread is made; the end of a thread releases, in one record,
+ * all that the actor held (design §6).
+ *
+ * Invariants
+ * - A4 One live incarnation per name; everything carries it.
+ * - S2 Death sends `actor.died` to the lead (or the user) exactly once, and releases claim, calls and processes with it.
+ */
+import { actorOf, type HostExit, nextIncarnation, type StartNumbers } from '../../actors/index.ts';
+import { type RosterEntry, systemPrompt } from '../../agent/index.ts';
+import type { ActorName } from '../../kernel/index.ts';
+import type { ActorKind, AgentProfile } from '../../protocol/index.ts';
+import { toolsForKind } from '../../tools/index.ts';
+import { Draft } from '../draft.ts';
+import type { Happening } from '../inbox.ts';
+import type { Live } from '../live.ts';
+import type { RunState } from '../state.ts';
+import { cancelAct } from './commands.ts';
+import { endStopped } from './ends.ts';
+import { finishAct } from './results.ts';
+import { heldTask, noticeTarget, pastIntensity, workplaceOf } from './roster.ts';
+import { endAttempt } from './tasks.ts';
+
+export interface Starting extends StartNumbers {
+  readonly name: ActorName;
+  readonly kind: ActorKind;
+  readonly profile: AgentProfile;
+  readonly parent: ActorName | null;
+  readonly depth: number;
+  readonly prompt: string | null;
+}
+
+export function startNumbers(state: RunState, name: ActorName): StartNumbers {
+  return nextIncarnation(state.actors, name);
+}
+
+export function startActor(draft: Draft, live: Live, actor: Starting): void {
+  const { state } = draft;
+  const { file } = state;
+  const { name, kind, profile, incarnation, epoch } = actor;
+  draft.about('sup', actor).actor({ type: 'actor.started', name, incarnation, epoch });
+  live.actors.set(name, {
+    name,
+    incarnation,
+    epoch,
+    phase: 'starting',
+    since: draft.at,
+    posted: new Set(),
+    beat: 0,
+    beatAt: draft.happening.monotonicMs,
+    doom: null,
+  });
+  const spawn = actor.depth < file.team.limits.depth;
+  const tools = toolsOf(profile, toolsForKind(kind, { spawn }));
+  draft.effect({
+    type: 'actor.start',
+    host: kind === 'subagent' ? 'pool' : 'thread',
+    start: {
+      run: file.id,
+      name,
+      kind,
+      incarnation,
+      epoch,
+      profile,
+      model: profile.model ?? file.team.model ?? '',
+      scripts: file.scripts,
+      system: systemPrompt({
+        profile,
+        actor: name,
+        kind,
+        goal: file.team.goal,
+        roster: roster(state),
+      }),
+      tools,
+      limits: file.team.limits,
+      permissions: { ...file.team.permissions, attended: file.attended },
+      journalDirectory: '',
+      outputsDirectory: '',
+      workplace: workplaceOf(
+        state,
+        kind === 'subagent' && actor.parent !== null ? actor.parent : name,
+      ),
+      prompt: actor.prompt,
+      upToSeq: state.lastSeq,
+    },
+  });
+}
+
+/** A profile narrows the tools of work; those of the team (mail, tasks) belong to every member. */
+const TEAM_TOOLS: ReadonlySet<string> = new Set([
+  'send_message',
+  'check_inbox',
+  'list_tasks',
+  'get_task',
+  'claim_task',
+  'complete_task',
+  'fail_task',
+]);
+
+export function toolsOf(profile: AgentProfile, possible: readonly string[]): string[] {
+  if (profile.tools === null) return [...possible];
+  const wanted = new Set(profile.tools);
+  return possible.filter((name) => wanted.has(name) || TEAM_TOOLS.has(name));
+}
+
+function roster(state: RunState): RosterEntry[] {
+  return [...state.actors.byName.values()]
+    .filter((one) => one.kind !== 'subagent')
+    .map((one) => ({
+      name: one.name,
+      kind: one.kind,
+      profile: one.profile.name,
+      description: one.profile.description,
+    }));
+}
+
+export function actorExited(
+  state: RunState,
+  live: Live,
+  happening: Happening,
+  event: { name: ActorName; incarnation: number; exit: HostExit },
+): Draft {
+  const draft = new Draft(state, happening);
+  const { name, incarnation, exit } = event;
+  const facts = actorOf(state.actors, name);
+  const actor = live.actors.get(name);
+  if (facts === null || actor === undefined || actor.incarnation !== incarnation) return draft;
+  live.actors.delete(name);
+  if (live.halting !== null) return draft;
+  draft.about('sup', actor);
+  if (facts.kind === 'subagent')
+    return subagentExited(draft, live, { name, incarnation, parent: facts.parent, exit });
+  for (const act of [...live.acts.values()]) {
+    if (act.name === name) cancelAct(live, draft, act.call);
+  }
+  stopChildren(draft, live, name);
+  // Its end is on record when it was stopped on purpose.
+  if (facts.phase.kind === 'ended') return draft;
+  if (actor.doom?.kind === 'stopped') {
+    endStopped(draft, live, { name, incarnation, text: actor.doom.text });
+    if (actor.doom.token !== null) {
+      draft.effect({ type: 'answer', token: actor.doom.token, value: { name } });
+    }
+    return draft;
+  }
+  const text =
+    actor.doom?.text ??
+    (exit.kind === 'crashed' ? `${exit.code}: ${exit.message}` : 'its thread ended');
+  draft.actor({ type: 'actor.ended', name, incarnation, end: { kind: 'crashed', text } });
+  const node = heldTask(state, name);
+  if (node !== null) {
+    live.dirty.add(node.spec.id);
+    endAttempt(draft, live, {
+      node,
+      counts: 'attempt',
+      reason: { kind: 'agent', ref: name, text: `${name} died (${text})` },
+      rework: `The worker before you died (${text}). Look at what is in the tree before you go on.`,
+    });
+  }
+  const target = noticeTarget(state);
+  const again = pastIntensity(state, name, happening.now)
+    ? ' It died too often and is not started again.'
+    : '';
+  draft.notice({
+    to: target === name ? 'user' : target,
+    lane: 'normal',
+    type: 'actor.died',
+    body: { text: `${name} died: ${text}.${again}`, actor: name, incarnation },
+  });
+  if (target !== name) live.mailDirty.add(target);
+  live.mailDirty.add(name);
+  return draft;
+}
+
+function stopChildren(draft: Draft, live: Live, parent: ActorName): void {
+  for (const child of draft.state.actors.byName.values()) {
+    if (child.parent === parent && live.actors.has(child.name)) {
+      draft.effect({
+        type: 'actor.stop',
+        name: child.name,
+        incarnation: child.incarnation,
+        graceMs: 0,
+      });
+    }
+  }
+}
+
+/** A subagent's last answer is the result of the call that started it, or mail when it ran in the background. */
+function subagentExited(
+  draft: Draft,
+  live: Live,
+  child: { name: ActorName; incarnation: number; parent: ActorName | null; exit: HostExit },
+): Draft {
+  const { name, exit } = child;
+  const finished = exit.kind === 'finished';
+  const text = finished
+    ? (exit.text ?? '')
+    : exit.kind === 'crashed'
+      ? `${name} could not finish: ${exit.message}`
+      : `${name} was stopped`;
+  const end = {
+    kind: finished ? ('finished' as const) : ('crashed' as const),
+    text: text.slice(0, 500),
+  };
+  draft.actor({ type: 'actor.ended', name, incarnation: child.incarnation, end });
+  stopChildren(draft, live, name);
+  const act = [...live.acts.values()].find((one) => one.tool === `task:${name}`);
+  if (act !== undefined) {
+    live.acts.delete(act.call);
+    const parent = live.actors.get(act.name);
+    if (parent !== undefined && parent.incarnation === act.incarnation) {
+      finishAct(
+        { actor: parent, request: act.request },
+        draft,
+        { call: act.call, tool: 'task' },
+        { ok: finished, text },
+      );
+    }
+    return draft;
+  }
+  if (child.parent !== null && live.actors.has(child.parent)) {
+    draft.send(
+      { to: child.parent, lane: 'normal', type: 'chat.message', body: { text } },
+      { name, incarnation: child.incarnation, epoch: 1 },
+    );
+    live.mailDirty.add(child.parent);
+  }
+  return draft;
+}

@@ -1,0 +1,15 @@
+/** A request of a live actor with all that its decision looks at. */
+import type { Actor } from '../../actors/index.ts';
+import type { Happening } from '../inbox.ts';
+import type { Live, LiveActor } from '../live.ts';
+import type { RunState } from '../state.ts';
+
+export interface Asking {
+  readonly state: RunState;
+  readonly live: Live;
+  readonly happening: Happening;
+  readonly facts: Actor;
+  readonly actor: LiveActor;
+  /** Number of the request, for its reply. */
+  readonly request: number;
+}

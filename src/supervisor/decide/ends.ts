@@ -1,0 +1,54 @@
+/** The end of an actor that was stopped on purpose: durable, so that no restart brings it back (design §6). */
+import { actorOf } from '../../actors/index.ts';
+import { type ActorName, LEAD, USER } from '../../kernel/index.ts';
+import { unread } from '../../mailbox/index.ts';
+import type { Draft } from '../draft.ts';
+import type { Live } from '../live.ts';
+import { noticeTarget } from './roster.ts';
+import { endAttempt } from './tasks.ts';
+
+/** The durable end of a stopped actor: claim released, unread mail parked and told (M6). */
+export function endStopped(
+  draft: Draft,
+  live: Live,
+  who: { readonly name: ActorName; readonly incarnation: number; readonly text: string },
+): void {
+  const { state } = draft;
+  const { name, incarnation, text } = who;
+  const facts = actorOf(state.actors, name);
+  draft.about('sup');
+  if (facts !== null && facts.phase.kind !== 'ended') {
+    draft.actor({ type: 'actor.ended', name, incarnation, end: { kind: 'stopped', text } });
+  }
+  const held = state.claims.get(name);
+  const node = held === undefined ? undefined : state.graph.nodes.get(held);
+  if (node !== undefined) {
+    live.dirty.add(node.spec.id);
+    endAttempt(draft, live, {
+      node,
+      counts: 'nothing',
+      reason: { kind: 'agent', ref: name, text: `${name} was ${text}` },
+      rework: null,
+    });
+  }
+  const parked = unread(state.mail, name);
+  if (parked.length > 0) {
+    draft.dead(
+      name,
+      parked.map((envelope) => ({
+        n: envelope.n,
+        id: envelope.id,
+        what: 'dead' as const,
+        reason: `${name} is stopped`,
+      })),
+    );
+  }
+  const target = name === LEAD ? USER : noticeTarget(state);
+  draft.notice({
+    to: target,
+    lane: 'normal',
+    type: 'actor.died',
+    body: { text: `${name} was ${text}.`, actor: name, parked: parked.length },
+  });
+  live.mailDirty.add(target);
+}

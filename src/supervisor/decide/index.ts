@@ -1,0 +1,133 @@
+/**
+ * The one decision-maker of a run: `decide(state, live, happening)` says what an event means, `settle` what is to be done
+ * next. Both are pure over what they are given; they change `live` and nothing else. Every draft is committed (appended,
+ * applied, executed) before the next is made.
+ */
+import { USER } from '../../kernel/index.ts';
+import { Draft } from '../draft.ts';
+import type { Happening } from '../inbox.ts';
+import type { Live } from '../live.ts';
+import type { RunState } from '../state.ts';
+import { actorExited } from './actors.ts';
+import { commandEnded } from './commands.ts';
+import { decideSend, deliverNext } from './mail.ts';
+import { mergeComputed, nextMerge, refAdvanced } from './merges.ts';
+import { decideRequest } from './requests.ts';
+import { VIEW } from './roster.ts';
+import { resumed, settleEnd, started, stop, stopActor, stopped, sweep, wakeNext } from './run.ts';
+import { advance, dispatch, treeCommitted, treePrepared } from './tasks.ts';
+
+/** What the event means. */
+export function decide(state: RunState, live: Live, happening: Happening): Draft {
+  const { event } = happening;
+  switch (event.type) {
+    case 'started':
+      return started(state, live, happening);
+    case 'resumed':
+      return resumed(state, live, happening, event.left);
+    case 'request':
+      return decideRequest(state, live, happening, event);
+    case 'actor.exited':
+      return actorExited(state, live, happening, event);
+    case 'tree.prepared':
+      return treePrepared(state, live, happening, event);
+    case 'view.ready':
+      return viewReady(state, live, happening);
+    case 'tree.committed':
+      return treeCommitted(state, live, happening, event);
+    case 'tree.dropped':
+      return treeDropped(state, happening);
+    case 'command.ended':
+      return commandEnded(state, live, happening, event);
+    case 'merge.computed':
+      return mergeComputed(state, live, happening, event);
+    case 'ref.advanced':
+      return refAdvanced(state, live, happening, event);
+    case 'send':
+      return decideSend(state, live, happening, event);
+    case 'stop':
+      return stop(state, live, happening, event);
+    case 'stop.actor':
+      return stopActor(state, live, happening, event);
+    case 'stopped':
+      return stopped(state, live, happening, event.left);
+    case 'sweep':
+      return sweep(state, live, happening, event.beats);
+  }
+}
+
+/** The next thing to do that follows from the state alone; null when all is waiting for an event. */
+export function settle(state: RunState, live: Live, happening: Happening): Draft | null {
+  if (live.halting !== null || state.run.ended !== null || state.run.startedAt === null)
+    return null;
+  for (const id of live.dirty) {
+    live.dirty.delete(id);
+    const draft = advance(state, live, happening, id);
+    if (!draft.empty) return draft;
+  }
+  return (
+    nextMerge(state, live, happening) ??
+    dispatch(state, live, happening) ??
+    refreshView(state, live, happening) ??
+    deliverNext(state, live, happening) ??
+    wakeNext(state, live, happening) ??
+    settleEnd(state, live, happening)
+  );
+}
+
+function viewReady(state: RunState, live: Live, happening: Happening): Draft {
+  const draft = new Draft(state, happening).about('git');
+  if (happening.event.type !== 'view.ready') return draft;
+  const { outcome } = happening.event;
+  if (outcome.kind === 'failed') {
+    live.view = 'failed';
+    draft.notice({
+      to: USER,
+      lane: 'normal',
+      type: 'chat.message',
+      body: { text: `The view of the integration branch could not be made: ${outcome.text}` },
+    });
+    return draft;
+  }
+  live.view = 'ready';
+  for (const name of state.actors.byName.keys()) live.mailDirty.add(name);
+  const known = state.trees.get(VIEW);
+  if (known?.commit === outcome.start) return draft;
+  return draft.tree({
+    type: 'tree.added',
+    owner: VIEW,
+    path: outcome.path,
+    branch: null,
+    commit: outcome.start,
+  });
+}
+
+/** After each merge the view follows the integration branch (design §6). */
+function refreshView(state: RunState, live: Live, happening: Happening): Draft | null {
+  if (!live.viewStale || live.view !== 'ready') return null;
+  live.viewStale = false;
+  live.view = 'preparing';
+  return new Draft(state, happening).effect({
+    type: 'view.prepare',
+    path: `${state.file.treesRoot}/${VIEW}`,
+    refresh: true,
+  });
+}
+
+function treeDropped(state: RunState, happening: Happening): Draft {
+  const draft = new Draft(state, happening).about('git');
+  if (happening.event.type !== 'tree.dropped') return draft;
+  const { owner, removed, saved, text } = happening.event;
+  if (saved !== null) draft.tree({ type: 'tree.saved', owner, ...saved });
+  const tree = state.trees.get(owner);
+  if (removed && tree !== undefined) draft.tree({ type: 'tree.removed', owner, path: tree.path });
+  if (!removed) {
+    draft.notice({
+      to: USER,
+      lane: 'normal',
+      type: 'chat.message',
+      body: { text: `The tree of ${owner} was kept: ${text}` },
+    });
+  }
+  return draft;
+}

@@ -1,0 +1,154 @@
+/**
+ * Mail on its way: who can be written to, what is handed to a thread, what wakes an actor. Nothing polls: a mailbox that
+ * changed is in `live.mailDirty` until it was looked at (M5).
+ */
+import { actorOf } from '../../actors/index.ts';
+import { type ActorName, SUPERVISOR, toErrorShape, USER } from '../../kernel/index.ts';
+import {
+  checkSend,
+  type Directory,
+  deliverable,
+  hasUnread,
+  sendError,
+} from '../../mailbox/index.ts';
+import type { MailDraft } from '../../protocol/index.ts';
+import { Draft } from '../draft.ts';
+import type { Happening, RunEvent } from '../inbox.ts';
+import type { Live } from '../live.ts';
+import type { RunState } from '../state.ts';
+import { startActor, startNumbers } from './actors.ts';
+import { interruptActs } from './commands.ts';
+import { mayRun, noticeTarget, workplaceOf } from './roster.ts';
+
+export function directoryOf(state: RunState, nowMs: number): Directory {
+  return {
+    known: [...state.actors.byName.keys(), USER, SUPERVISOR],
+    live: (name) => {
+      if (name === USER || name === SUPERVISOR) return 'live';
+      const actor = actorOf(state.actors, name);
+      if (actor === null) return 'unknown';
+      return mayRun(state, actor, nowMs) ? 'live' : 'stopped';
+    },
+  };
+}
+
+/** Mail from the user, by a client or from the spool. */
+export function decideSend(
+  state: RunState,
+  live: Live,
+  happening: Happening,
+  event: Extract<RunEvent, { type: 'send' }>,
+): Draft {
+  const draft = new Draft(state, happening).about('msg');
+  const mail: MailDraft = {
+    to: event.to,
+    lane: event.lane,
+    type: 'chat.message',
+    body: { text: event.text },
+  };
+  const check = checkSend(state.mail, mail, directoryOf(state, happening.now), {
+    from: USER,
+    ...(event.id === null ? {} : { id: event.id }),
+  });
+  if (check.kind === 'duplicate') {
+    return draft.effect({
+      type: 'answer',
+      token: event.token,
+      value: { state: 'accepted', dup: true },
+    });
+  }
+  if (check.kind === 'unknown' || check.kind === 'full') {
+    const { token } = event;
+    return draft.effect({ type: 'refuse', token, error: toErrorShape(sendError(event.to, check)) });
+  }
+  const sent = draft.send(mail, draft.user(), event.id ?? undefined);
+  const n = (state.mail.boxes.get(event.to)?.last ?? 0) + 1;
+  if (check.kind === 'stopped') {
+    const reason = `${event.to} is stopped`;
+    draft.dead(sent.to, [{ n, id: sent.id, what: 'dead', reason }]);
+    const target = noticeTarget(state);
+    if (target !== USER) {
+      draft.notice({
+        to: target,
+        lane: 'normal',
+        type: 'mail.dead',
+        body: {
+          text: `Mail from the user to ${event.to} could not be delivered: ${reason}. It said: ${event.text}`,
+        },
+      });
+      live.mailDirty.add(target);
+    }
+  } else live.mailDirty.add(sent.to);
+  return draft.effect({
+    type: 'answer',
+    token: event.token,
+    value: { n, id: sent.id, state: check.kind === 'stopped' ? 'dead' : 'accepted' },
+  });
+}
+
+/** Hands what is new to one actor's thread, or starts a thread for it; null when nothing is to be done for anybody. */
+export function deliverNext(state: RunState, live: Live, happening: Happening): Draft | null {
+  for (const name of live.mailDirty) {
+    live.mailDirty.delete(name);
+    const draft = deliverTo(state, live, happening, name);
+    if (draft !== null) return draft;
+  }
+  return null;
+}
+
+function deliverTo(
+  state: RunState,
+  live: Live,
+  happening: Happening,
+  name: ActorName,
+): Draft | null {
+  const facts = actorOf(state.actors, name);
+  if (facts === null || facts.kind === 'subagent') return null;
+  const actor = live.actors.get(name);
+  if (actor === undefined) {
+    if (!hasUnread(state.mail, name) || !mayRun(state, facts, happening.now)) return null;
+    if (workplaceOf(state, name) === null) {
+      // Without a tree there is no place to work in: wait for the view, or for the task's tree.
+      return needView(state, live, happening, name);
+    }
+    const draft = new Draft(state, happening);
+    startActor(draft, live, { ...facts, ...startNumbers(state, name), prompt: null });
+    live.mailDirty.add(name);
+    return draft;
+  }
+  const fresh = deliverable(state.mail, name, { nowMs: happening.now }).filter(
+    (envelope) => !actor.posted.has(envelope.n),
+  );
+  if (fresh.length === 0) return null;
+  const draft = new Draft(state, happening);
+  for (const envelope of fresh) actor.posted.add(envelope.n);
+  const workplace = workplaceOf(state, name);
+  draft.effect({
+    type: 'actor.post',
+    name,
+    incarnation: actor.incarnation,
+    messages: [{ type: 'mail', envelopes: fresh, ...(workplace === null ? {} : { workplace }) }],
+  });
+  if (fresh.some((envelope) => envelope.lane === 'interrupt' || envelope.lane === 'control')) {
+    interruptActs(draft, live, name);
+    draft.effect({ type: 'actor.interrupt', name, incarnation: actor.incarnation });
+  }
+  return draft;
+}
+
+function needView(
+  state: RunState,
+  live: Live,
+  happening: Happening,
+  name: ActorName,
+): Draft | null {
+  // A task of its own is being prepared: its tree is the place, and its letter comes with it.
+  if (state.claims.has(name)) return null;
+  if (live.view === 'preparing' || live.view === 'failed') return null;
+  live.view = 'preparing';
+  return new Draft(state, happening).effect({
+    type: 'view.prepare',
+    path: `${state.file.treesRoot}/_view`,
+    refresh: false,
+  });
+}

@@ -1,0 +1,257 @@
+/**
+ * What an actor's thread asks for: to commit a step, to be let run a file call, to have a call run for it. A request of
+ * an incarnation that is not the live one is refused and logged; it changes nothing (A).
+ */
+import { actorOf } from '../../actors/index.ts';
+import { type ActorName, isoTime } from '../../kernel/index.ts';
+import { hasUnread, markDelivered } from '../../mailbox/index.ts';
+import { evaluateCall } from '../../permissions/index.ts';
+import type {
+  ActorReply,
+  ActorRequest,
+  AnswerStep,
+  ResultStep,
+  Upward,
+  Usage,
+} from '../../protocol/index.ts';
+import { totalTokens } from '../../protocol/index.ts';
+import { Draft } from '../draft.ts';
+import type { Happening } from '../inbox.ts';
+import { BUDGET_WARN_SHARE, NUDGES_MAX } from '../limits.ts';
+import type { Live, LiveActor } from '../live.ts';
+import type { RunState } from '../state.ts';
+import { decideAct } from './acts.ts';
+import type { Asking } from './asking.ts';
+import { cancelAct } from './commands.ts';
+import { heldTask, noticeTarget, workplaceOf } from './roster.ts';
+import { endAttempt } from './tasks.ts';
+
+export function decideRequest(
+  state: RunState,
+  live: Live,
+  happening: Happening,
+  from: { readonly name: ActorName; readonly incarnation: number; readonly upward: Upward },
+): Draft {
+  const { name, incarnation, upward } = from;
+  const actor = live.actors.get(name);
+  const facts = actorOf(state.actors, name);
+  if (actor === undefined || facts === null || actor.incarnation !== incarnation) {
+    return replyTo(new Draft(state, happening), from, {
+      type: 'failed',
+      error: {
+        code: 'actor/stale',
+        message: `${name} was started again; this incarnation is over`,
+      },
+    });
+  }
+  return answer({ state, live, happening, facts, actor, request: upward.id }, upward.request);
+}
+
+function answer(asking: Asking, request: ActorRequest): Draft {
+  const { state, happening, actor } = asking;
+  const draft = new Draft(state, happening);
+  switch (request.type) {
+    case 'answer':
+      return commitAnswer(asking, draft, request);
+    case 'result':
+      return commitResult(asking, draft, request);
+    case 'permit':
+      return permit(asking, draft, request);
+    case 'act':
+      setPhase(asking, 'tooling');
+      return decideAct(asking, draft, request);
+    case 'delivered':
+      markDelivered(state.mail, actor.name, request.n);
+      return reply(asking, draft, { type: 'noted' });
+    case 'idle':
+      setPhase(asking, 'idle');
+      return becameIdle(asking, reply(asking, draft, { type: 'noted' }), request.why);
+    case 'stuck':
+      setPhase(asking, 'idle');
+      return stuck(asking, reply(asking, draft, { type: 'noted' }), request);
+    case 'live':
+      if (request.event !== 'text') setPhase(asking, request.event);
+      return draft;
+  }
+}
+
+function reply(asking: Asking, draft: Draft, message: ActorReply): Draft {
+  return draft.effect({
+    type: 'reply',
+    name: asking.actor.name,
+    incarnation: asking.actor.incarnation,
+    id: asking.request,
+    reply: message,
+  });
+}
+
+function replyTo(
+  draft: Draft,
+  from: { readonly name: ActorName; readonly incarnation: number; readonly upward: Upward },
+  message: ActorReply,
+): Draft {
+  const { name, incarnation, upward } = from;
+  return draft.effect({ type: 'reply', name, incarnation, id: upward.id, reply: message });
+}
+
+function setPhase(asking: Asking, phase: LiveActor['phase']): void {
+  if (asking.actor.phase === phase) return;
+  asking.actor.phase = phase;
+  asking.actor.since = isoTime(asking.happening.now);
+}
+
+function commitAnswer(asking: Asking, draft: Draft, step: AnswerStep): Draft {
+  draft.about('step', asking.actor).step(step);
+  reply(asking, draft, { type: 'committed', seq: 0 });
+  setPhase(asking, 'tooling');
+  const spent = overBudget(asking.state, step.usage);
+  if (spent === 'warn') {
+    draft.runChange({ type: 'run.warned', text: 'nine tenths of the budget are used' });
+    draft.notice({
+      to: noticeTarget(asking.state),
+      lane: 'normal',
+      type: 'chat.message',
+      body: { text: 'Nine tenths of the budget of this run are used.' },
+    });
+  }
+  if (spent === 'over' && asking.live.halting === null) {
+    asking.live.halting = { then: 'budget', text: 'the budget of the run is used up' };
+    draft.effect({ type: 'halt', graceMs: 0 });
+  }
+  return draft;
+}
+
+/** Where the run stands against its budget once `more` is added. */
+function overBudget(state: RunState, more: Usage): 'no' | 'warn' | 'over' {
+  const { budget } = state.file.team;
+  const shares: number[] = [];
+  if (budget.usd !== null) {
+    shares.push((state.usage.total.costUsd + more.costUsd) / Math.max(budget.usd, 1e-9));
+  }
+  if (budget.tokens !== null) {
+    shares.push((totalTokens(state.usage.total) + totalTokens(more)) / Math.max(budget.tokens, 1));
+  }
+  const share = Math.max(0, ...shares);
+  if (share >= 1) return 'over';
+  return share >= BUDGET_WARN_SHARE && !state.run.warned ? 'warn' : 'no';
+}
+
+function commitResult(asking: Asking, draft: Draft, step: ResultStep): Draft {
+  const open = asking.state.openCalls.get(asking.actor.name);
+  const entries = step.entries.filter((entry) => entry.type !== 'result' || open?.has(entry.call));
+  for (const entry of entries) {
+    if (entry.type === 'result') cancelAct(asking.live, draft, entry.call);
+  }
+  if (entries.length > 0) draft.about('step', asking.actor).step({ entries });
+  return reply(asking, draft, { type: 'committed', seq: 0 });
+}
+
+/** Write-ahead (P): the decision is durable before the thread touches a file. */
+function permit(
+  asking: Asking,
+  draft: Draft,
+  request: Extract<ActorRequest, { type: 'permit' }>,
+): Draft {
+  const { state, actor } = asking;
+  const place = workplaceOf(state, actor.name);
+  const judged = evaluateCall(
+    { tool: request.tool, input: request.input },
+    { ...state.file.team.permissions, attended: state.file.attended },
+    { mutating: true },
+  );
+  const noPlace = place === null || !place.writable;
+  const allowed = judged.action === 'allow' && !noPlace;
+  const reason = noPlace ? 'you have no task: claim one first' : judged.reason;
+  draft.about('perm', actor).decided({
+    actor: actor.name,
+    call: request.call,
+    tool: request.tool,
+    input: request.input,
+    effect: allowed ? 'allow' : 'deny',
+    rule: noPlace ? 'no-task' : judged.rule,
+    reason,
+  });
+  return reply(asking, draft, allowed ? { type: 'permitted' } : { type: 'refused', reason });
+}
+
+/** Nothing to do and a task in hand: reminded once, then the attempt ends; never a silent idle. */
+function becameIdle(
+  asking: Asking,
+  draft: Draft,
+  why: Extract<ActorRequest, { type: 'idle' }>['why'],
+): Draft {
+  const { state, live, actor } = asking;
+  const node = heldTask(state, actor.name);
+  if (node === null || node.state !== 'running' || asking.facts.kind === 'subagent') return draft;
+  if (node.path === null || live.prepared.get(node.spec.id) !== node.fence) return draft;
+  // Mail that it has not answered yet wakes it by itself: it is not idle for want of work.
+  if (hasUnread(state.mail, actor.name)) return draft;
+  const nudged = live.nudges.get(node.fence) ?? 0;
+  if (nudged < NUDGES_MAX && why === 'end') {
+    live.nudges.set(node.fence, nudged + 1);
+    draft.about('msg').notice({
+      to: actor.name,
+      lane: 'normal',
+      type: 'task.nudge',
+      task: node.spec.id,
+      body: {
+        text: `You ended your turn, but task ${node.spec.id} is not finished. Go on with it, or call complete_task or fail_task.`,
+      },
+    });
+    live.mailDirty.add(actor.name);
+    return draft;
+  }
+  const text =
+    why === 'end'
+      ? `${actor.name} stopped without completing or failing the task`
+      : `${actor.name}'s model ended with ${why} before the task was complete`;
+  endAttempt(draft.about('task'), live, {
+    node,
+    counts: 'attempt',
+    reason: { kind: 'agent', ref: actor.name, text },
+    rework: text,
+  });
+  live.dirty.add(node.spec.id);
+  return draft;
+}
+
+/** The agent can't go on: the attempt ends; an actor without a task ends itself. */
+function stuck(
+  asking: Asking,
+  draft: Draft,
+  request: Extract<ActorRequest, { type: 'stuck' }>,
+): Draft {
+  const { state, live, actor, facts } = asking;
+  const text = `${request.message}${request.hint === undefined ? '' : ` (${request.hint})`}`;
+  const node = facts.kind === 'subagent' ? null : heldTask(state, actor.name);
+  if (node !== null) {
+    live.dirty.add(node.spec.id);
+    endAttempt(draft.about('task'), live, {
+      node,
+      counts: 'attempt',
+      reason: { kind: 'agent', ref: actor.name, text: `${actor.name}: ${text}` },
+      rework: `The worker before you could not go on: ${text}`,
+    });
+    return draft;
+  }
+  if (facts.kind === 'subagent') return draft;
+  draft.about('sup', actor).actor({
+    type: 'actor.ended',
+    name: actor.name,
+    incarnation: actor.incarnation,
+    end: { kind: 'stopped', text: `${request.code}: ${text}` },
+  });
+  draft.notice({
+    to: 'user',
+    lane: 'normal',
+    type: 'actor.died',
+    body: { text: `${actor.name} cannot go on: ${text}`, code: request.code },
+  });
+  draft.effect({
+    type: 'actor.stop',
+    name: actor.name,
+    incarnation: actor.incarnation,
+    graceMs: 0,
+  });
+  return draft;
+}

@@ -1,0 +1,39 @@
+/** The result of a call that the supervisor ran: committed as a step and told to the thread, in one decision. */
+import type { CallId } from '../../kernel/index.ts';
+import type { SessionEntry, Workplace } from '../../protocol/index.ts';
+import type { Draft } from '../draft.ts';
+import type { LiveActor } from '../live.ts';
+
+/** Commits the result of a call and answers the thread. */
+export function finishAct(
+  asking: { readonly actor: LiveActor; readonly request: number },
+  draft: Draft,
+  act: { readonly call: CallId; readonly tool: string },
+  result: {
+    readonly ok: boolean;
+    readonly text: string;
+    readonly output?: string;
+    readonly workplace?: Workplace;
+  },
+): Draft {
+  const entry: Extract<SessionEntry, { type: 'result' }> = {
+    type: 'result',
+    call: act.call,
+    tool: act.tool,
+    ok: result.ok,
+    text: result.text,
+    ...(result.output === undefined ? {} : { output: result.output }),
+  };
+  draft.about('step', asking.actor).step({ entries: [entry] });
+  return draft.effect({
+    type: 'reply',
+    name: asking.actor.name,
+    incarnation: asking.actor.incarnation,
+    id: asking.request,
+    reply: {
+      type: 'acted',
+      result: entry,
+      ...(result.workplace === undefined ? {} : { workplace: result.workplace }),
+    },
+  });
+}

@@ -1,0 +1,108 @@
+/** Questions about who is there: pure, over facts and what is live. */
+import { type Actor, actorOf, endOf } from '../../actors/index.ts';
+import { type ActorName, asActorName, LEAD, type TaskId, USER } from '../../kernel/index.ts';
+import type { AgentProfile, Workplace } from '../../protocol/index.ts';
+import type { TaskNode } from '../../tasks/index.ts';
+import { RESTART_INTENSITY, RESTART_PERIOD_MS } from '../limits.ts';
+import type { RunState } from '../state.ts';
+
+/** Who is told of what happens to the team: the lead, else the user (design §6). */
+export function noticeTarget(state: RunState): ActorName {
+  const lead = actorOf(state.actors, LEAD);
+  return lead !== null && mayRun(state, lead, null) ? LEAD : USER;
+}
+
+/**
+ * Whether an actor may be started or given work: not stopped for good, not past its restart intensity. `nowMs` null
+ * leaves the period out: any number of deaths past the intensity counts.
+ */
+export function mayRun(state: RunState, actor: Actor, nowMs: number | null): boolean {
+  const end = endOf(actor);
+  if (end !== null && end.kind !== 'crashed') return false;
+  if (end?.kind === 'crashed' && actor.profile.restart === 'temporary') return false;
+  return !pastIntensity(state, actor.name, nowMs);
+}
+
+/** More than the allowed deaths within one period (OTP's intensity): it is not started again. */
+export function pastIntensity(state: RunState, name: ActorName, nowMs: number | null): boolean {
+  const deaths = state.deaths.get(name) ?? [];
+  if (deaths.length < RESTART_INTENSITY) return false;
+  const newest = deaths.slice(-RESTART_INTENSITY);
+  const first = Date.parse(newest[0] ?? '');
+  const last = nowMs ?? Date.parse(newest.at(-1) ?? '');
+  return (
+    last - first <= RESTART_PERIOD_MS ||
+    Date.parse(newest.at(-1) ?? '') - first <= RESTART_PERIOD_MS
+  );
+}
+
+/** May this actor claim this task, by its profile? */
+export function isEligible(actor: Actor, agent: string | null): boolean {
+  if (actor.kind === 'subagent') return false;
+  if (actor.kind === 'lead') return agent === actor.profile.name;
+  return agent === null || agent === actor.profile.name;
+}
+
+/** Members without a task, in order of their addition, that may claim tasks of this profile. */
+export function freeMembers(state: RunState, agent: string | null, nowMs: number): ActorName[] {
+  const free: ActorName[] = [];
+  for (const actor of state.actors.byName.values()) {
+    if (!isEligible(actor, agent) || state.claims.has(actor.name)) continue;
+    if (mayRun(state, actor, nowMs)) free.push(actor.name);
+  }
+  return free;
+}
+
+/**
+ * A member to hire for tasks of this profile, when the team file names none that could ever work on them; null when it
+ * does, or when as many were hired as tasks may run side by side.
+ */
+export function hire(
+  state: RunState,
+  agent: string | null,
+): { name: ActorName; profile: AgentProfile } | null {
+  const team = state.file.team;
+  const declared = team.teammates.some((member) => agent === null || member.agent === agent);
+  if (declared || team.lead?.agent === agent) return null;
+  const profile = team.agents[agent ?? 'implementer'];
+  if (profile === undefined) return null;
+  let hired = 0;
+  for (const actor of state.actors.byName.values()) {
+    if (actor.kind === 'teammate' && isEligible(actor, agent)) hired += 1;
+  }
+  if (hired >= team.limits.parallel) return null;
+  for (let index = 1; ; index += 1) {
+    const name = asActorName(`${profile.name.slice(0, 40)}-${index}`);
+    if (!state.actors.byName.has(name)) return { name, profile };
+  }
+}
+
+/** Where an actor works now: its task's tree, or the read-only view of the integration branch. */
+export function workplaceOf(state: RunState, name: ActorName): Workplace | null {
+  const holder = placeHolder(state, name);
+  const task = state.claims.get(holder);
+  const node = task === undefined ? undefined : state.graph.nodes.get(task);
+  if (node !== undefined && node.path !== null && node.state === 'running') {
+    return { task: node.spec.id, root: node.path, writable: true, fence: node.fence };
+  }
+  const view = state.trees.get(VIEW);
+  return view === undefined ? null : { task: null, root: view.path, writable: false, fence: 0 };
+}
+
+/** A subagent works in the place of the member that it belongs to. */
+export function placeHolder(state: RunState, name: ActorName): ActorName {
+  let actor = actorOf(state.actors, name);
+  while (actor !== null && actor.kind === 'subagent' && actor.parent !== null) {
+    actor = actorOf(state.actors, actor.parent);
+  }
+  return actor?.name ?? name;
+}
+
+/** The task that an actor (or the member that a subagent belongs to) holds with this fence; null when it holds none. */
+export function heldTask(state: RunState, name: ActorName): TaskNode | null {
+  const id: TaskId | undefined = state.claims.get(placeHolder(state, name));
+  return id === undefined ? null : (state.graph.nodes.get(id) ?? null);
+}
+
+/** Owner name of the read-only tree of the integration branch; no task can be called so. */
+export const VIEW = '_view';

@@ -1,0 +1,378 @@
+/**
+ * The run itself: its first record, taking it up again, stopping, deadlines and budgets, and its end.
+ *
+ * Invariants
+ * - S3 A run ends only when every task is terminal and every live actor has taken in its mail (M3).
+ * - S4 Stop says stopped only after every thread and process is gone.
+ */
+import { actorOf } from '../../actors/index.ts';
+import { isoTime, LEAD, USER } from '../../kernel/index.ts';
+import { hasUnread } from '../../mailbox/index.ts';
+import type { Reason, RunEndState } from '../../protocol/index.ts';
+import { type TaskNode, taskCounts } from '../../tasks/index.ts';
+import { Draft } from '../draft.ts';
+import type { Happening, RunEvent } from '../inbox.ts';
+import { LEASE_MS, STOP_GRACE_MS, SWEEP_MS } from '../limits.ts';
+import type { Live, LiveActor } from '../live.ts';
+import type { RunState } from '../state.ts';
+import { startActor, startNumbers } from './actors.ts';
+import { endStopped } from './ends.ts';
+import { mayRun, VIEW, workplaceOf } from './roster.ts';
+import { endAttempt, fail, nothingLeft } from './tasks.ts';
+
+export function started(state: RunState, live: Live, happening: Happening): Draft {
+  const draft = new Draft(state, happening).about('run');
+  const { team } = state.file;
+  draft.runChange({
+    type: 'run.started',
+    run: state.file.id,
+    baseCommit: state.file.baseCommit,
+    term: 1,
+  });
+  const members = [
+    ...(team.lead === null ? [] : [{ ...team.lead, kind: 'lead' as const }]),
+    ...team.teammates.map((member) => ({ ...member, kind: 'teammate' as const })),
+  ];
+  for (const member of members) {
+    const profile = team.agents[member.agent];
+    if (profile === undefined) continue;
+    draft.actor({
+      type: 'actor.added',
+      name: member.name,
+      kind: member.kind,
+      profile,
+      parent: null,
+      depth: 0,
+    });
+  }
+  for (const task of team.tasks) draft.task({ type: 'task.added', task, by: USER });
+  if (team.lead !== null) {
+    draft.send(
+      { to: LEAD, lane: 'normal', type: 'chat.message', body: { text: opening(state) } },
+      draft.user(),
+    );
+    live.mailDirty.add(LEAD);
+  }
+  return draft.effect({ type: 'sweep.later', ms: SWEEP_MS });
+}
+
+function opening(state: RunState): string {
+  const { team } = state.file;
+  const goal = team.goal === null ? '' : `The goal of this run: ${team.goal}\n\n`;
+  if (team.tasks.length === 0) {
+    return `${goal}There are no tasks yet. Make the task graph with create_task; tasks start by themselves when what they need is done, and you hear of each end.`;
+  }
+  const lines = team.tasks.map((task) => `- ${task.id}: ${task.title}`).join('\n');
+  return `${goal}These tasks are in the graph and start by themselves:\n${lines}\n\nYou hear of each end. Add tasks when the goal needs them; answer who writes to you.`;
+}
+
+/** A new term: what was going on in the last one is void, what it had recorded stands. */
+export function resumed(
+  state: RunState,
+  live: Live,
+  happening: Happening,
+  left: readonly number[],
+): Draft {
+  const draft = new Draft(state, happening).about('run');
+  draft.runChange({ type: 'run.resumed', term: state.run.term + 1 });
+  endOpenProcs(draft, 'lost', left);
+  for (const actor of state.actors.byName.values()) {
+    const { name, incarnation } = actor;
+    if (actor.kind === 'subagent' && actor.phase.kind !== 'ended') {
+      draft.actor({
+        type: 'actor.ended',
+        name,
+        incarnation,
+        end: { kind: 'crashed', text: 'the supervisor ended' },
+      });
+    } else if (actor.kind === 'lead' && actor.incarnation > 0) live.wake.add(name);
+    live.mailDirty.add(name);
+  }
+  for (const node of state.graph.nodes.values()) {
+    if (node.state === 'running' && node.spec.run !== null) {
+      endAttempt(draft, live, {
+        node,
+        counts: 'interruption',
+        reason: { kind: 'stopped', text: 'the supervisor ended while it ran' },
+        rework: null,
+      });
+    } else if (node.state === 'running') {
+      live.claimedAt.set(node.spec.id, happening.monotonicMs);
+    }
+    live.dirty.add(node.spec.id);
+  }
+  return draft.effect({ type: 'sweep.later', ms: SWEEP_MS });
+}
+
+function endOpenProcs(draft: Draft, why: 'lost' | 'killed', left: readonly number[]): void {
+  for (const proc of draft.state.procs.values()) {
+    draft.proc({ type: 'proc.ended', id: proc.id, code: null, signal: null, why, left });
+  }
+}
+
+/** Starts an actor whose turn was cut, though it has no new mail; null when there is none. */
+export function wakeNext(state: RunState, live: Live, happening: Happening): Draft | null {
+  for (const name of live.wake) {
+    const facts = actorOf(state.actors, name);
+    if (facts === null || live.actors.has(name) || !mayRun(state, facts, happening.now)) {
+      live.wake.delete(name);
+      continue;
+    }
+    if (workplaceOf(state, name) === null) continue;
+    live.wake.delete(name);
+    const draft = new Draft(state, happening);
+    startActor(draft, live, { ...facts, ...startNumbers(state, name), prompt: null });
+    live.mailDirty.add(name);
+    return draft;
+  }
+  return null;
+}
+
+export function stop(
+  state: RunState,
+  live: Live,
+  happening: Happening,
+  event: Extract<RunEvent, { type: 'stop' }>,
+): Draft {
+  const draft = new Draft(state, happening).about('run');
+  if (state.run.ended !== null) return draft;
+  if (live.halting === null) {
+    live.halting = { then: 'interrupt', text: `stopped by ${event.by}` };
+    draft.runChange({ type: 'run.stop-requested', by: event.by, now: event.now });
+  }
+  return draft.effect({ type: 'halt', graceMs: event.now ? 0 : STOP_GRACE_MS });
+}
+
+/** Everything is gone (S4): the run is interrupted, or ended by its budget, or was at its end. */
+export function stopped(
+  state: RunState,
+  live: Live,
+  happening: Happening,
+  left: readonly number[],
+): Draft {
+  const draft = new Draft(state, happening).about('run');
+  const { halting } = live;
+  live.actors.clear();
+  if (halting === null) return draft;
+  if (halting.then === 'end') {
+    const view = state.trees.get(VIEW);
+    if (view !== undefined) {
+      draft.effect({ type: 'tree.drop', owner: VIEW, path: view.path, branch: null });
+    }
+    return draft;
+  }
+  endOpenProcs(draft, 'killed', left);
+  const rest = left.length === 0 ? '' : `; processes left: ${left.join(', ')}`;
+  if (halting.then === 'interrupt') {
+    return draft.runChange({ type: 'run.interrupted', text: `${halting.text}${rest}` });
+  }
+  return draft.runChange({
+    type: 'run.ended',
+    state: 'budget',
+    reason: { kind: 'budget', text: `${halting.text}${rest}` },
+    commit: live.tip,
+  });
+}
+
+export function stopActor(
+  state: RunState,
+  live: Live,
+  happening: Happening,
+  event: Extract<RunEvent, { type: 'stop.actor' }>,
+): Draft {
+  const draft = new Draft(state, happening);
+  const facts = actorOf(state.actors, event.name);
+  if (facts === null) {
+    return draft.effect({
+      type: 'refuse',
+      token: event.token,
+      error: {
+        code: 'actor/unknown',
+        message: `there is no actor "${event.name}" in this run`,
+        exit: 5,
+      },
+    });
+  }
+  const actor = live.actors.get(facts.name);
+  const text = `stopped by ${event.by}`;
+  if (actor !== undefined) {
+    actor.phase = 'stopping';
+    actor.doom = { kind: 'stopped', text, token: event.token };
+    return draft.effect({
+      type: 'actor.stop',
+      name: facts.name,
+      incarnation: actor.incarnation,
+      graceMs: STOP_GRACE_MS,
+    });
+  }
+  endStopped(draft, live, { name: facts.name, incarnation: facts.incarnation, text });
+  return draft.effect({ type: 'answer', token: event.token, value: { name: facts.name } });
+}
+
+/** Deadlines, leases and budgets; deadlines are kept here and not by the thread that may be stuck (design §6). */
+export function sweep(
+  state: RunState,
+  live: Live,
+  happening: Happening,
+  beats: Readonly<Record<string, number>>,
+): Draft {
+  const draft = new Draft(state, happening);
+  if (live.halting !== null || state.run.ended !== null) return draft;
+  const wallMs = state.file.team.budget.wallMs;
+  const used = live.wallUsedMs + happening.monotonicMs - live.startedMonotonic;
+  if (wallMs !== null && used >= wallMs) {
+    live.halting = { then: 'budget', text: 'the wall time of the run is used up' };
+    return draft.effect({ type: 'halt', graceMs: 0 });
+  }
+  for (const actor of live.actors.values()) {
+    const why = overdue(state, live, happening, { actor, beat: beats[actor.name] ?? 0 });
+    if (why === null || actor.doom !== null) continue;
+    actor.doom = { kind: 'crashed', text: why, token: null };
+    draft.effect({
+      type: 'actor.stop',
+      name: actor.name,
+      incarnation: actor.incarnation,
+      graceMs: 0,
+    });
+  }
+  return draft.effect({ type: 'sweep.later', ms: SWEEP_MS });
+}
+
+/** Why an actor must be ended now: no sign of life of it or of what runs for it, or its task's deadline. */
+function overdue(
+  state: RunState,
+  live: Live,
+  happening: Happening,
+  seen: { readonly actor: LiveActor; readonly beat: number },
+): string | null {
+  const { actor, beat } = seen;
+  const working = [...live.acts.values()].some((act) => act.name === actor.name);
+  if (beat !== actor.beat || working) {
+    actor.beat = beat;
+    actor.beatAt = happening.monotonicMs;
+  } else if (happening.monotonicMs - actor.beatAt > LEASE_MS) {
+    return `no sign of life for ${LEASE_MS / 1000} s`;
+  }
+  const task = state.claims.get(actor.name);
+  const node = task === undefined ? undefined : state.graph.nodes.get(task);
+  const since = task === undefined ? undefined : live.claimedAt.get(task);
+  if (node === undefined || since === undefined || node.state !== 'running') return null;
+  if (happening.monotonicMs - since <= node.spec.timeoutMs) return null;
+  return `the deadline of task ${node.spec.id} passed (${isoTime(happening.now)})`;
+}
+
+/** Ends what can never move, then the run, when nothing is going on any more; null while something is. */
+export function settleEnd(state: RunState, live: Live, happening: Happening): Draft | null {
+  if (!isQuiet(state, live, happening)) return null;
+  if (!nothingLeft(state)) return failUnservable(state, live, happening);
+  const counts = taskCounts(state.graph);
+  const lead = actorOf(state.actors, LEAD);
+  const leadLost = lead !== null && !mayRun(state, lead, null);
+  if (counts.failed === 0 && counts.cancelled === 0 && !leadLost) {
+    const gate = nextFinishGate(state, live, happening);
+    if (gate !== null) return gate;
+  }
+  return endRun(
+    state,
+    live,
+    happening,
+    outcome(state, { failed: counts.failed, cancelled: counts.cancelled, leadLost }),
+  );
+}
+
+function isQuiet(state: RunState, live: Live, happening: Happening): boolean {
+  if (state.run.startedAt === null || live.finishBusy || live.view === 'preparing') return false;
+  if (live.commands.size + live.taskOps.size + live.acts.size > 0) return false;
+  if (live.dirty.size + live.mailDirty.size + live.wake.size > 0) return false;
+  if (live.merge !== null || live.mergeQueue.length > 0) return false;
+  for (const actor of live.actors.values()) if (actor.phase !== 'idle') return false;
+  for (const actor of state.actors.byName.values()) {
+    if (actor.kind === 'subagent' || !hasUnread(state.mail, actor.name)) continue;
+    if (mayRun(state, actor, happening.now)) return false;
+  }
+  return true;
+}
+
+/** Ready tasks that nobody can ever work on: a named failure, never a run that hangs. */
+function failUnservable(state: RunState, live: Live, happening: Happening): Draft | null {
+  for (const node of state.graph.nodes.values()) {
+    if (node.state !== 'ready') continue;
+    const draft = new Draft(state, happening).about('task');
+    fail(draft, live, node, { kind: 'member', text: memberText(node) });
+    return draft;
+  }
+  return null;
+}
+
+function memberText(node: TaskNode): string {
+  const who =
+    node.spec.agent === null ? 'no member' : `no member with the profile ${node.spec.agent}`;
+  const last = node.lastReason === null ? '' : `; last: ${node.lastReason.text}`;
+  return `${who} is left that can work on it${last}`;
+}
+
+function nextFinishGate(state: RunState, live: Live, happening: Happening): Draft | null {
+  live.finish ??= { commit: live.tip, index: 0, tries: 0 };
+  const gate = state.file.team.finish.verify[live.finish.index];
+  if (gate === undefined || gate.kind !== 'command') return null;
+  const draft = new Draft(state, happening).about('proc');
+  const id = draft.nextProc();
+  live.finishBusy = true;
+  live.commands.set(id, { kind: 'finish', gate: gate.run, commit: live.tip });
+  draft.proc({ type: 'proc.started', id, command: gate.run, cwd: '', actor: null, task: null });
+  return draft.effect({
+    type: 'command.start',
+    id,
+    command: gate.run,
+    place: { kind: 'scratch', commit: live.tip },
+    timeoutMs: gate.timeoutMs,
+    tailOnly: true,
+  });
+}
+
+function outcome(
+  state: RunState,
+  seen: { readonly failed: number; readonly cancelled: number; readonly leadLost: boolean },
+): { state: RunEndState; reason: Reason | null } {
+  if (seen.failed > 0) {
+    const failed = [...state.graph.nodes.values()].filter((node) => node.state === 'failed');
+    const names = failed.map((node) => node.spec.id).join(', ');
+    return {
+      state: 'failed',
+      reason: { kind: 'task', ref: failed[0]?.spec.id ?? '', text: `failed: ${names}` },
+    };
+  }
+  if (seen.leadLost)
+    return {
+      state: 'failed',
+      reason: { kind: 'agent', ref: LEAD, text: 'the lead could not go on' },
+    };
+  const gate = state.run.gates
+    .filter((one) => one.commit === state.run.gates.at(-1)?.commit)
+    .find((one) => !one.ok);
+  if (gate !== undefined) {
+    return {
+      state: 'failed',
+      reason: {
+        kind: 'gate',
+        ref: gate.gate,
+        text: `on the integration branch the gate \`${gate.gate}\` failed`,
+      },
+    };
+  }
+  if (seen.cancelled > 0)
+    return { state: 'cancelled', reason: { kind: 'cancelled', text: 'tasks were cancelled' } };
+  return { state: 'done', reason: null };
+}
+
+function endRun(
+  state: RunState,
+  live: Live,
+  happening: Happening,
+  end: { readonly state: RunEndState; readonly reason: Reason | null },
+): Draft {
+  const draft = new Draft(state, happening).about('run');
+  live.halting = { then: 'end', text: '' };
+  draft.runChange({ type: 'run.ended', ...end, commit: live.tip });
+  return draft.effect({ type: 'halt', graceMs: STOP_GRACE_MS });
+}

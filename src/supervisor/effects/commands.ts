@@ -1,0 +1,172 @@
+/**
+ * The process host (design §3): every command of a run is started here, from the main thread, over `Exec`. Its whole
+ * output goes to `outputs/<id>.log`; its end is reported once, when all its descendants are gone or named.
+ */
+import {
+  asProcId,
+  type Clock,
+  type Exec,
+  ensureError,
+  type Files,
+  type ProcId,
+  type SpawnedProcess,
+} from '../../kernel/index.ts';
+import type { CommandOutcome } from '../inbox.ts';
+import {
+  KILL_GRACE_MS,
+  OUTPUT_HEAD_BYTES,
+  OUTPUT_MAX_BYTES,
+  OUTPUT_TAIL_BYTES,
+} from '../limits.ts';
+
+export interface CommandRequest {
+  readonly id: ProcId;
+  readonly command: string;
+  readonly cwd: string;
+  readonly timeoutMs: number;
+  readonly tailOnly: boolean;
+}
+
+export interface ProcessHostDeps {
+  readonly exec: Exec;
+  readonly files: Files;
+  readonly clock: Clock;
+  /** The cleaned environment of commands; no key of a provider is in it. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Shell that runs what people and models write, without start files. */
+  readonly shell: { readonly file: string; readonly args: readonly string[] };
+  readonly run: string;
+  readonly outputsDirectory: string;
+}
+
+export class ProcessHost {
+  private readonly deps: ProcessHostDeps;
+  private readonly running = new Map<ProcId, { process: SpawnedProcess; killed: boolean }>();
+  private readonly cancelled = new Set<ProcId>();
+  private setups = 0;
+  private closed = false;
+
+  constructor(deps: ProcessHostDeps) {
+    this.deps = deps;
+  }
+
+  /** Never rejects. */
+  async run(request: CommandRequest): Promise<CommandOutcome> {
+    const { clock, exec } = this.deps;
+    const began = clock.monotonicMs();
+    const path = `${this.deps.outputsDirectory}/${request.id}.log`;
+    let process: SpawnedProcess;
+    if (this.closed) return failed('the run is stopping');
+    try {
+      process = await exec.spawn({
+        file: this.deps.shell.file,
+        args: [...this.deps.shell.args, request.command],
+        cwd: request.cwd,
+        env: { ...this.deps.environment, TROUPE_PROC: `${this.deps.run}/${request.id}` },
+        outputPath: path,
+        outputMax: OUTPUT_MAX_BYTES,
+        marker: `${this.deps.run}/${request.id}`,
+      });
+    } catch (thrown) {
+      return failed(ensureError(thrown).message);
+    }
+    const entry = { process, killed: this.closed || this.cancelled.delete(request.id) };
+    this.running.set(request.id, entry);
+    if (entry.killed) process.kill(0);
+    const deadline = new AbortController();
+    let timedOut = false;
+    const timer = clock.sleep(request.timeoutMs, deadline.signal).then(
+      () => {
+        timedOut = true;
+        process.kill(KILL_GRACE_MS);
+      },
+      () => undefined,
+    );
+    const exit = await process.exited;
+    deadline.abort();
+    await timer;
+    this.running.delete(request.id);
+    const output = await this.read(path, request.tailOnly);
+    return {
+      code: exit.code,
+      signal: exit.signal,
+      why: timedOut ? 'timeout' : exit.overflow ? 'overflow' : entry.killed ? 'killed' : 'exit',
+      left: exit.left,
+      text: output.text,
+      cut: output.cut,
+      durationMs: clock.monotonicMs() - began,
+    };
+  }
+
+  /** The setup commands of a tree, in order; null when all succeeded. */
+  async setup(
+    commands: readonly string[],
+    tree: { readonly path: string; readonly owner: string; readonly timeoutMs: number },
+  ): Promise<string | null> {
+    for (const command of commands) {
+      this.setups += 1;
+      const id = asProcId(`setup-${tree.owner}-${this.setups}`);
+      const outcome = await this.run({
+        id,
+        command,
+        cwd: tree.path,
+        timeoutMs: tree.timeoutMs,
+        tailOnly: true,
+      });
+      if (outcome.code !== 0 || outcome.why !== 'exit') {
+        return `The setup command \`${command}\` of the tree failed (${outcome.why === 'exit' ? `exit ${outcome.code ?? outcome.signal ?? '?'}` : outcome.why}):\n${outcome.text.trimEnd()}`;
+      }
+    }
+    return null;
+  }
+
+  kill(id: ProcId): void {
+    const entry = this.running.get(id);
+    if (entry === undefined) {
+      this.cancelled.add(id);
+      return;
+    }
+    entry.killed = true;
+    entry.process.kill(KILL_GRACE_MS);
+  }
+
+  /** Ends everything; resolves with the pids that could not be ended. Nothing can be started afterwards. */
+  async close(graceMs: number): Promise<readonly number[]> {
+    this.closed = true;
+    const ends = [...this.running.values()].map(async (entry) => {
+      entry.killed = true;
+      entry.process.kill(Math.min(graceMs, KILL_GRACE_MS));
+      return (await entry.process.exited).left;
+    });
+    const left = (await Promise.all(ends)).flat();
+    const swept = await this.deps.exec.sweep(`${this.deps.run}/`);
+    return [...new Set([...left, ...swept])];
+  }
+
+  private async read(path: string, tailOnly: boolean): Promise<{ text: string; cut: boolean }> {
+    const handle = await this.deps.files.open(path, 'read').catch(() => null);
+    if (handle === null) return { text: '', cut: false };
+    try {
+      const size = await handle.size();
+      const head = tailOnly ? 0 : OUTPUT_HEAD_BYTES;
+      if (size <= head + OUTPUT_TAIL_BYTES) {
+        return { text: decode(await handle.read(0, size)), cut: false };
+      }
+      const first = decode(await handle.read(0, head));
+      const last = decode(await handle.read(size - OUTPUT_TAIL_BYTES, OUTPUT_TAIL_BYTES));
+      const left = size - head - OUTPUT_TAIL_BYTES;
+      return { text: `${first}\n… ${left} bytes left out …\n${last}`, cut: true };
+    } finally {
+      await handle.close();
+    }
+  }
+}
+
+function failed(text: string): CommandOutcome {
+  return { code: null, signal: null, why: 'failed', left: [], text, cut: false, durationMs: 0 };
+}
+
+const utf8 = new TextDecoder();
+function decode(bytes: Uint8Array): string {
+  return utf8.decode(bytes);
+}

@@ -1,0 +1,292 @@
+/**
+ * Effects on trees and refs, over room `worktree`. What can go wrong with a tree is an outcome with a text for people;
+ * nothing here throws. The trees of a run are found again by their paths (adding is idempotent), so a new term needs no
+ * memory of them.
+ */
+import { ensureError, isTroupeError, type TaskId } from '../../kernel/index.ts';
+import type { RunFile } from '../../protocol/index.ts';
+import {
+  addScratchTree,
+  addTaskTree,
+  addViewTree,
+  advanceRef,
+  branchRef,
+  type ConflictFile,
+  commitTree,
+  discardChanges,
+  integrationBranch,
+  mergeTask,
+  type Repository,
+  readIntegration,
+  readRef,
+  removeTree,
+  saveTree,
+  startConflictResolution,
+  type TaskTree,
+  type Tree,
+} from '../../worktree/index.ts';
+import type { Effect } from '../effect.ts';
+import type { CommitOutcome, MergeOutcome, TreeOutcome } from '../inbox.ts';
+import { GATE_TAIL_BYTES } from '../limits.ts';
+import { clip } from '../text.ts';
+
+type Of<T extends Effect['type']> = Extract<Effect, { type: T }>;
+
+/** Runs the setup commands of a new tree; null when all went well, else what to tell. */
+export type Setup = (tree: {
+  readonly path: string;
+  readonly owner: string;
+}) => Promise<string | null>;
+
+export class GitWork {
+  private readonly repo: Repository;
+  private readonly file: RunFile;
+  private readonly setup: Setup;
+  private readonly trees = new Map<string, TaskTree>();
+  private readonly views = new Map<string, Tree>();
+  private scratchCount = 0;
+
+  constructor(options: { repo: Repository; file: RunFile; setup: Setup }) {
+    this.repo = options.repo;
+    this.file = options.file;
+    this.setup = options.setup;
+  }
+
+  async tip(): Promise<string> {
+    return readIntegration(this.repo, this.file.id);
+  }
+
+  async prepare(effect: Of<'tree.prepare'>): Promise<TreeOutcome> {
+    try {
+      const known = this.trees.has(effect.task);
+      const tree = await this.taskTree(effect.task, {
+        path: effect.path,
+        fresh: effect.mode === 'fresh',
+      });
+      const isNew = effect.mode === 'new' || effect.mode === 'fresh' || (!known && !tree.continued);
+      if (isNew) {
+        const wrong = await this.setup({ path: tree.path, owner: effect.task });
+        if (wrong !== null) return { kind: 'failed', text: wrong };
+      }
+      const note = effect.mode === 'resolve' ? await this.resolve(tree) : null;
+      return { kind: 'ready', path: tree.path, branch: tree.branch, start: tree.start, note };
+    } catch (thrown) {
+      return { kind: 'failed', text: messageOf(thrown) };
+    }
+  }
+
+  /** Leaves the integration branch merged into the tree, conflicts marked, so that its owner can resolve them. */
+  private async resolve(tree: TaskTree): Promise<string | null> {
+    const integration = await this.tip();
+    const options = { tree, integration, exclude: tree.exclude };
+    const outcome = await startConflictResolution(this.repo, options);
+    switch (outcome.kind) {
+      case 'conflicts':
+        return `The integration branch is merged into your tree; the conflicts are marked in the files. Resolve every one (keep what both sides meant), then call complete_task.\n\n${describeConflicts(outcome.files)}`;
+      case 'clean':
+        return 'The integration branch is merged into your tree without a conflict now; check that all works, then call complete_task.';
+      case 'up-to-date':
+        return null;
+      case 'dirty':
+        return `Your tree has uncommitted changes in ${outcome.files.slice(0, 10).join(', ')}.`;
+    }
+  }
+
+  async commit(effect: Of<'tree.commit'>): Promise<CommitOutcome> {
+    try {
+      const tree = await this.taskTree(effect.task, { path: effect.path });
+      const outcome = await commitTree(this.repo, {
+        tree,
+        message: effect.message,
+        exclude: tree.exclude,
+        actor: effect.author === 'supervisor' ? null : effect.author,
+      });
+      switch (outcome.kind) {
+        case 'committed':
+          return { kind: 'committed', commit: outcome.commit };
+        case 'unchanged':
+          return outcome.changed
+            ? { kind: 'committed', commit: outcome.head }
+            : { kind: 'unchanged' };
+        case 'conflict-markers': {
+          const places = outcome.files.map((one) => `${one.path}:${one.line}`).join(', ');
+          return { kind: 'unfinished-merge', text: `Conflict markers are still in ${places}.` };
+        }
+        case 'nested-repository':
+          return {
+            kind: 'failed',
+            text: `These folders have a repository of their own, so their files cannot be committed: ${outcome.paths.join(', ')}. Remove their .git.`,
+          };
+        case 'wrong-branch':
+          return { kind: 'failed', text: `The tree is not on its branch: ${outcome.reason}.` };
+      }
+    } catch (thrown) {
+      return { kind: 'failed', text: messageOf(thrown) };
+    }
+  }
+
+  /** After a gate: what it changed is dropped (design §7). */
+  async restore(task: TaskId, options: { path: string; commit: string }): Promise<void> {
+    const tree = await this.taskTree(task, { path: options.path });
+    await discardChanges(this.repo, { tree, commit: options.commit, exclude: tree.exclude });
+  }
+
+  async merge(effect: Of<'merge.compute'>): Promise<MergeOutcome> {
+    try {
+      const integration = await this.tip();
+      const outcome = await mergeTask(this.repo, {
+        taskCommit: effect.commit,
+        integration,
+        style: this.file.team.merge.style,
+        message: effect.message,
+      });
+      switch (outcome.kind) {
+        case 'merged-tree':
+          return { kind: 'merged', from: outcome.oldIntegration, to: outcome.newCommit };
+        case 'nothing':
+          return { kind: 'nothing', at: integration };
+        case 'conflict':
+          return {
+            kind: 'conflict',
+            text: `Merging your work into the integration branch is in conflict.\n\n${describeConflicts(outcome.files)}`,
+          };
+        case 'lost-lines':
+          return {
+            kind: 'conflict',
+            text: `A merge would lose lines that one side added: ${outcome.files.map((file) => file.path).join(', ')}.`,
+          };
+      }
+    } catch (thrown) {
+      return { kind: 'failed', text: messageOf(thrown) };
+    }
+  }
+
+  /** Idempotent (W5): a ref that is at `to` already has moved. Rejects only when git itself fails. */
+  async advance(effect: Of<'ref.advance'>): Promise<boolean> {
+    const ref = branchRef(integrationBranch(this.file.id));
+    if ((await readRef(this.repo, ref)) === effect.to) return true;
+    const { to, from } = effect;
+    return (
+      (await advanceRef(this.repo, { ref, to, from, reason: `troupe: merge ${effect.task}` })) ===
+      'moved'
+    );
+  }
+
+  async view(effect: Of<'view.prepare'>): Promise<TreeOutcome> {
+    try {
+      const tree = await addViewTree(this.repo, {
+        run: this.file.id,
+        name: 'view',
+        path: effect.path,
+      });
+      this.views.set(effect.path, tree);
+      return { kind: 'ready', path: tree.path, branch: '', start: tree.head, note: null };
+    } catch (thrown) {
+      return { kind: 'failed', text: messageOf(thrown) };
+    }
+  }
+
+  /** A tree at a commit for one command, with the setup that the team file asks for; `drop` removes it again. */
+  async scratch(commit: string): Promise<{ path: string; drop: () => Promise<void> }> {
+    this.scratchCount += 1;
+    const name = `_check-${this.scratchCount}`;
+    const path = `${this.file.treesRoot}/${name}`;
+    const tree = await addScratchTree(this.repo, { name, path, commit, ...this.carried() });
+    const drop = async (): Promise<void> => {
+      await removeTree(this.repo, { tree, exclude: tree.exclude, discard: true });
+    };
+    const wrong = await this.setup({ path: tree.path, owner: name });
+    if (wrong === null) return { path: tree.path, drop };
+    await drop();
+    throw new Error(wrong);
+  }
+
+  async drop(
+    effect: Of<'tree.drop'>,
+  ): Promise<{ removed: boolean; saved: { ref: string; commit: string } | null; text: string }> {
+    try {
+      const task = this.trees.get(effect.owner);
+      const tree: Tree =
+        task ??
+        this.views.get(effect.path) ??
+        (await this.knownTree(effect.owner, effect.path, effect.branch));
+      const exclude = task?.exclude ?? [];
+      const saved =
+        effect.branch === null
+          ? null
+          : await saveTree(this.repo, {
+              run: this.file.id,
+              task: effect.owner,
+              tree,
+              exclude,
+              reason: 'before the tree is removed',
+            });
+      const outcome = await removeTree(this.repo, {
+        tree,
+        exclude,
+        saved: saved?.commit,
+        discard: effect.branch === null,
+      });
+      this.trees.delete(effect.owner);
+      const kept = saved === null ? null : { ref: saved.ref, commit: saved.commit };
+      if (outcome.kind === 'removed' || outcome.kind === 'absent') {
+        return { removed: true, saved: kept, text: '' };
+      }
+      return { removed: false, saved: kept, text: outcome.detail };
+    } catch (thrown) {
+      return { removed: false, saved: null, text: messageOf(thrown) };
+    }
+  }
+
+  private async knownTree(owner: string, path: string, branch: string | null): Promise<Tree> {
+    if (branch !== null) return this.taskTree(owner, { path });
+    return addViewTree(this.repo, { run: this.file.id, name: owner, path });
+  }
+
+  private async taskTree(
+    task: string,
+    options: { path: string; fresh?: boolean },
+  ): Promise<TaskTree> {
+    const known = this.trees.get(task);
+    if (known !== undefined && options.fresh !== true) return known;
+    const tree = await addTaskTree(this.repo, {
+      run: this.file.id,
+      task,
+      path: options.path,
+      fresh: options.fresh,
+      ...this.carried(),
+    });
+    this.trees.set(task, tree);
+    return tree;
+  }
+
+  private carried(): { copies: readonly string[]; setupLinks: readonly string[] } {
+    const { copy, link } = this.file.team.worktree;
+    return { copies: copy, setupLinks: link };
+  }
+}
+
+function describeConflicts(files: readonly ConflictFile[]): string {
+  const parts = files.map((file) => {
+    const hunks = file.hunks.map((hunk) => {
+      const base = hunk.base === null ? [] : ['||||||| before both', ...hunk.base];
+      return [
+        `${file.path}:${hunk.line}`,
+        '<<<<<<< the integration branch',
+        ...hunk.ours,
+        ...base,
+        '=======',
+        ...hunk.theirs,
+        '>>>>>>> your work',
+      ].join('\n');
+    });
+    return [`${file.path} (${file.kind})`, ...hunks].join('\n');
+  });
+  return clip(parts.join('\n\n'), GATE_TAIL_BYTES);
+}
+
+export function messageOf(thrown: unknown): string {
+  const error = ensureError(thrown);
+  if (isTroupeError(error) && error.hint !== undefined) return `${error.message}. ${error.hint}`;
+  return error.message;
+}

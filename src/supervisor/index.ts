@@ -1,0 +1,18 @@
+/**
+ * Room `supervisor`: the one decision-maker. State is a fold over the run's records (`state.ts`), every event is decided
+ * by pure functions (`decide/`), `effects/` alone acts, `loop.ts` keeps the order: append, then act.
+ *
+ * Invariants: S1 state equals replay · S2 death releases and is told once · S3 a run ends when all is taken in · S4 stopped
+ * means gone · S5 effects after durability, in order · S6 a failed journal is fail-stop.
+ */
+export { type Liveness, NOT_ALIVE } from './live.ts';
+export { actorRows, runRow, runStatus, taskRows, treeRows } from './rows.ts';
+export { applyRecord, makeRunState, type RunState } from './state.ts';
+export {
+  type LiveEvent,
+  openSupervisor,
+  type SendReceipt,
+  type SendRequest,
+  type Supervisor,
+  type SupervisorDeps,
+} from './supervisor.ts';

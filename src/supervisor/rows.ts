@@ -1,0 +1,153 @@
+/**
+ * What people are shown, derived from facts and liveness by pure functions (design §3: facts are stored, status is
+ * derived). The same rows serve a live supervisor and a reader of journals.
+ */
+import { type ActorLive, actorRow, endOf } from '../actors/index.ts';
+import {
+  type ActorRow,
+  NO_USAGE,
+  type Reason,
+  type RunRow,
+  type RunStatus,
+  type TaskRow,
+  type TreeRow,
+} from '../protocol/index.ts';
+import {
+  taskRows as graphRows,
+  isTerminal,
+  type ReasonContext,
+  type TaskNode,
+} from '../tasks/index.ts';
+import { integrationBranch } from '../worktree/index.ts';
+import { freeMembers, hire, VIEW } from './decide/roster.ts';
+import type { Liveness } from './live.ts';
+import type { RunState } from './state.ts';
+
+/** A run that is neither ended nor held by a supervisor is interrupted. */
+export function runStatus(state: RunState, liveness: Liveness): RunStatus {
+  if (state.run.ended !== null) return state.run.ended.state;
+  return liveness.alive ? 'running' : 'interrupted';
+}
+
+export function runRow(state: RunState, liveness: Liveness): RunRow {
+  const { run, file } = state;
+  return {
+    id: file.id,
+    name: file.team.name,
+    state: runStatus(state, liveness),
+    reason: run.ended?.reason ?? interruption(state, liveness),
+    startedAt: run.startedAt ?? file.createdAt,
+    endedAt: run.ended?.at ?? null,
+    base: file.baseCommit,
+    branch: integrationBranch(file.id),
+    usage: state.usage.total,
+  };
+}
+
+function interruption(state: RunState, liveness: Liveness): Reason | null {
+  if (liveness.alive) return null;
+  const text = state.run.interrupted?.text ?? 'its supervisor ended without a word';
+  return { kind: 'stopped', text };
+}
+
+export function reasonContext(state: RunState, nowMs: number): ReasonContext {
+  return {
+    parallel: state.file.team.limits.parallel,
+    free: (_key: string, node: TaskNode) =>
+      node.spec.run !== null ||
+      freeMembers(state, node.spec.agent, nowMs).length > 0 ||
+      hire(state, node.spec.agent) !== null,
+  };
+}
+
+export function taskRows(
+  state: RunState,
+  liveness: Liveness,
+  ids?: readonly TaskNode['spec']['id'][],
+): TaskRow[] {
+  const halted = runStatus(state, liveness) !== 'running';
+  const context: ReasonContext = {
+    ...reasonContext(state, Date.parse(state.lastAt)),
+    known: (node) => (halted && !isTerminal(node.state) ? haltReason(state, liveness) : null),
+  };
+  return graphRows(
+    state.graph,
+    { ...context, usageOf: (id) => state.usage.byTask.get(id) ?? NO_USAGE },
+    ids,
+  );
+}
+
+function haltReason(state: RunState, liveness: Liveness): Reason {
+  const status = runStatus(state, liveness);
+  if (status === 'budget') return { kind: 'budget', text: 'the budget of the run is used up' };
+  return {
+    kind: 'stopped',
+    text: `the run is ${status}; \`troupe resume ${state.file.id}\` goes on`,
+  };
+}
+
+export function actorRows(state: RunState, liveness: Liveness): ActorRow[] {
+  const over = runStatus(state, liveness) !== 'running';
+  return [...state.actors.byName.values()].map((facts) => {
+    const phase = liveness.phases[facts.name];
+    const row = actorRow(facts, {
+      live: liveOf(phase),
+      task: state.claims.get(facts.name) ?? null,
+      usage: state.usage.byActor.get(facts.name) ?? NO_USAGE,
+      ...(phase === undefined ? {} : { activeSince: phase.since }),
+    });
+    if (!over || endOf(facts) !== null) return row;
+    return {
+      ...row,
+      state: 'stopped',
+      reason: { kind: 'stopped', text: 'the run does not go on' },
+    };
+  });
+}
+
+function liveOf(phase: Liveness['phases'][string] | undefined): ActorLive {
+  if (phase === undefined) return { kind: 'absent' };
+  switch (phase.state) {
+    case 'starting':
+    case 'stopping':
+      return { kind: phase.state };
+    case 'idle':
+    case 'thinking':
+    case 'tooling':
+      return { kind: 'running', activity: { kind: phase.state } };
+    case 'waiting':
+      return {
+        kind: 'running',
+        activity: {
+          kind: 'waiting',
+          reason: phase.reason ?? { kind: 'approval', text: 'waiting' },
+        },
+      };
+    default:
+      return { kind: 'absent' };
+  }
+}
+
+export function treeRows(state: RunState, liveness: Liveness): TreeRow[] {
+  const running = runStatus(state, liveness) === 'running';
+  return [...state.trees.values()].map((tree) => {
+    const node = [...state.graph.nodes.values()].find((one) => one.spec.id === tree.owner);
+    return {
+      task: node?.spec.id ?? null,
+      run: state.file.id,
+      path: tree.path,
+      branch: tree.branch,
+      state: node?.state ?? (tree.owner === VIEW ? 'view' : 'scratch'),
+      owner: node?.owner ?? null,
+      kept: keptBecause(state, node ?? null, running),
+    };
+  });
+}
+
+function keptBecause(state: RunState, node: TaskNode | null, running: boolean): string | null {
+  if (running) return 'the run goes on';
+  if (node === null) return null;
+  if (state.run.ended === null) return 'the run can be resumed';
+  if (node.state === 'done') return null;
+  return `task ${node.spec.id} is ${node.state}: its work is not merged`;
+}

@@ -1,0 +1,65 @@
+/**
+ * Mail that was left while no supervisor ran: one file a letter in `spool/`, its name the envelope's id, so that a letter
+ * that is taken in twice has one effect (M2).
+ */
+import { ensureError, type Files, type Logger } from '../kernel/index.ts';
+import type { Lane } from '../protocol/index.ts';
+import type { RunLoop } from './loop.ts';
+
+interface Letter {
+  readonly run: string;
+  readonly to: string;
+  readonly lane: Lane;
+  readonly text: string;
+}
+
+/** Takes in the letters of one run. One that can't be taken in is kept under `spool/refused/` and logged. */
+export async function ingestSpool(options: {
+  readonly files: Files;
+  readonly logger: Logger;
+  readonly directory: string;
+  readonly run: string;
+  readonly loop: RunLoop;
+}): Promise<void> {
+  const { files, directory } = options;
+  if ((await files.stat(directory)) === null) return;
+  for (const name of await files.list(directory)) {
+    if (!name.endsWith('.json')) continue;
+    const path = `${directory}/${name}`;
+    const letter = await readLetter(files, path);
+    if (letter !== null && letter.run !== options.run) continue;
+    const id = name.slice(0, -'.json'.length);
+    try {
+      if (letter === null) throw new Error('it is not a letter');
+      const { to, text, lane } = letter;
+      await options.loop.ask((token) => ({ type: 'send', token, to, text, lane, id }));
+      await files.remove(path);
+      await files.syncDirectory(directory);
+    } catch (thrown) {
+      const cause = ensureError(thrown).message;
+      options.logger.log('warn', `the spooled letter ${name} was refused`, { cause });
+      await files.makeDirectory(`${directory}/refused`);
+      await files.rename(path, `${directory}/refused/${name}`);
+    }
+  }
+}
+
+async function readLetter(files: Files, path: string): Promise<Letter | null> {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(await files.readFile(path)));
+    return isLetter(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function isLetter(value: unknown): value is Letter {
+  if (typeof value !== 'object' || value === null) return false;
+  const { run, to, lane, text } = value as Record<string, unknown>;
+  return (
+    typeof run === 'string' &&
+    typeof to === 'string' &&
+    typeof text === 'string' &&
+    (lane === 'normal' || lane === 'interrupt')
+  );
+}

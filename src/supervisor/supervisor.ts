@@ -1,0 +1,332 @@
+/**
+ * The supervisor: owns the runs of one repository in this process. Whoever opens it holds the repository's lock. What
+ * outlives a run is in the workspace journal; each run has a journal and a loop of its own.
+ */
+import type { ActorHost } from '../actors/index.ts';
+import { type Journal, openJournal } from '../journal/index.ts';
+import {
+  type Clock,
+  EXIT,
+  type Exec,
+  ensureError,
+  type Files,
+  isoTime,
+  type Logger,
+  type Random,
+  TroupeError,
+} from '../kernel/index.ts';
+import type { ActorRow, Lane, RunFile, RunRow, StoredRunRecord } from '../protocol/index.ts';
+import { createIntegrationBranch, type Repository } from '../worktree/index.ts';
+import { ProcessHost } from './effects/commands.ts';
+import { GitWork } from './effects/git.ts';
+import { ViewFiles } from './effects/views.ts';
+import { SETUP_TIMEOUT_MS } from './limits.ts';
+import { type Liveness, makeLive, NOT_ALIVE } from './live.ts';
+import { RunLoop } from './loop.ts';
+import { actorRows, runRow } from './rows.ts';
+import { ingestSpool } from './spool.ts';
+import { applyRecord, makeRunState, type RunState } from './state.ts';
+
+export interface LiveEvent {
+  readonly actor: string;
+  readonly type: 'text' | 'thinking' | 'tooling';
+  readonly data: string;
+}
+
+export interface SupervisorDeps {
+  readonly files: Files;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly exec: Exec;
+  readonly logger: Logger;
+  readonly repository: Repository;
+  /** `<common git directory>/troupe`. */
+  readonly directory: string;
+  readonly hosts: { readonly thread: ActorHost; readonly pool: ActorHost };
+  readonly environment: Readonly<Record<string, string>>;
+  readonly shell: { readonly file: string; readonly args: readonly string[] };
+  /** Of this process, for the workspace journal. */
+  readonly pid: number;
+}
+
+export interface SendRequest {
+  readonly run: string;
+  readonly to: string;
+  readonly text: string;
+  readonly interrupt: boolean;
+}
+
+export interface SendReceipt {
+  readonly seq: number;
+  readonly n: number;
+  readonly id: string;
+  readonly state: 'accepted' | 'dead';
+}
+
+export interface Supervisor {
+  /** Resolves when `run.started` is durable. `run.json` is there already. */
+  startRun(file: RunFile): Promise<void>;
+  /** Takes up a run that is not ended, from its journal. */
+  resumeRun(run: string): Promise<void>;
+  /** Resolves when the run has ended or was interrupted, and nothing of it is left; rejects when its journal failed. */
+  finished(run: string): Promise<RunRow>;
+  /** Mail from `user`; resolves when it is durable. */
+  send(request: SendRequest): Promise<SendReceipt>;
+  /** Resolves when it is stopped: every thread and process of the run gone (S4). */
+  stop(request: {
+    readonly run: string;
+    readonly now: boolean;
+    readonly by: string;
+  }): Promise<RunRow>;
+  stopActor(request: {
+    readonly run: string;
+    readonly name: string;
+    readonly by: string;
+  }): Promise<ActorRow>;
+  liveness(run: string): Liveness;
+  state(run: string): RunState | null;
+  runs(): string[];
+  /** Durable records, in order. */
+  onRecord(listener: (run: string, record: StoredRunRecord) => void): () => void;
+  onLive(listener: (run: string, event: LiveEvent) => void): () => void;
+  /** Stops all runs at once and closes the workspace journal. */
+  close(): Promise<void>;
+}
+
+export async function openSupervisor(deps: SupervisorDeps): Promise<Supervisor> {
+  await deps.files.makeDirectory(`${deps.directory}/workspace/journal`);
+  const workspace = await openJournal({
+    files: deps.files,
+    clock: deps.clock,
+    random: deps.random,
+    directory: `${deps.directory}/workspace/journal`,
+    name: 'workspace',
+  });
+  await workspace.append({
+    k: 'sup',
+    at: isoTime(deps.clock.now()),
+    what: 'supervisor.started',
+    pid: deps.pid,
+  }).durable;
+  return new RunningSupervisor(deps, workspace);
+}
+
+class RunningSupervisor implements Supervisor {
+  private readonly deps: SupervisorDeps;
+  private readonly workspace: Journal;
+  private readonly loops = new Map<string, RunLoop>();
+  private readonly recordListeners = new Set<(run: string, record: StoredRunRecord) => void>();
+  private readonly liveListeners = new Set<(run: string, event: LiveEvent) => void>();
+
+  constructor(deps: SupervisorDeps, workspace: Journal) {
+    this.deps = deps;
+    this.workspace = workspace;
+  }
+
+  async startRun(file: RunFile): Promise<void> {
+    const state = makeRunState(file);
+    const loop = await this.open(file, state);
+    await this.begin(loop, 'run.started');
+  }
+
+  async resumeRun(run: string): Promise<void> {
+    const file = await this.readRunFile(run);
+    const state = makeRunState(file);
+    const left = await this.deps.exec.sweep(`${run}/`);
+    const loop = await this.open(file, state);
+    if (state.run.ended !== null) {
+      this.loops.delete(run);
+      throw new TroupeError({
+        code: 'run/ended',
+        message: `Run ${run} has ended: it is ${state.run.ended.state}`,
+        hint: 'Start a new run with `troupe run`.',
+      });
+    }
+    await this.begin(loop, 'run.resumed', left);
+  }
+
+  private async begin(loop: RunLoop, what: string, left: readonly number[] = []): Promise<void> {
+    const run = loop.state.file.id;
+    const at = isoTime(this.deps.clock.now());
+    await this.workspace.append({ k: 'run', at, what, run, trees: loop.state.file.treesRoot })
+      .durable;
+    const first = loop.state.run.startedAt === null;
+    loop.post(first ? { type: 'started' } : { type: 'resumed', left });
+    await ingestSpool({
+      files: this.deps.files,
+      logger: this.deps.logger,
+      directory: `${this.deps.directory}/spool`,
+      run,
+      loop,
+    });
+    await loop.recorded();
+  }
+
+  private async open(file: RunFile, state: RunState): Promise<RunLoop> {
+    const { files, clock, random, exec, logger, repository, hosts, environment, shell } = this.deps;
+    const directory = `${this.deps.directory}/runs/${file.id}`;
+    const outputs = `${directory}/outputs`;
+    await files.makeDirectory(outputs);
+    await files.makeDirectory(`${directory}/blobs`);
+    const views = new ViewFiles({ files, logger, directory: `${directory}/views` });
+    await views.open();
+    const journal = await openJournal({
+      files,
+      clock,
+      random,
+      directory: `${directory}/journal`,
+      name: file.id,
+      onRecord: (stored) => {
+        const record = stored as unknown as StoredRunRecord;
+        applyRecord(state, record);
+        views.note(record);
+      },
+    });
+    if (state.run.startedAt === null) {
+      await createIntegrationBranch(repository, { run: file.id, base: file.baseCommit });
+    }
+    const processes = new ProcessHost({
+      exec,
+      files,
+      clock,
+      environment,
+      shell,
+      run: file.id,
+      outputsDirectory: outputs,
+    });
+    const git = new GitWork({
+      repo: repository,
+      file,
+      setup: (tree) =>
+        processes.setup(file.team.worktree.setup, { ...tree, timeoutMs: SETUP_TIMEOUT_MS }),
+    });
+    const live = makeLive({
+      startedMonotonic: clock.monotonicMs(),
+      wallUsedMs: state.wallMs,
+      tip: await git.tip(),
+    });
+    const loop = new RunLoop(state, live, {
+      clock,
+      logger,
+      journal,
+      git,
+      processes,
+      views,
+      hosts,
+      directories: { journal: `${directory}/journal`, outputs },
+      onRecord: (record) => {
+        for (const listener of this.recordListeners) listener(file.id, record);
+      },
+      onLive: (event) => {
+        for (const listener of this.liveListeners) listener(file.id, event);
+      },
+    });
+    this.loops.set(file.id, loop);
+    return loop;
+  }
+
+  private async readRunFile(run: string): Promise<RunFile> {
+    const path = `${this.deps.directory}/runs/${run}/run.json`;
+    try {
+      return JSON.parse(new TextDecoder().decode(await this.deps.files.readFile(path))) as RunFile;
+    } catch (thrown) {
+      throw new TroupeError({
+        code: 'run/unknown',
+        message: `There is no run "${run}" that could be resumed: ${ensureError(thrown).message}`,
+        exit: EXIT.notFound,
+        cause: thrown,
+      });
+    }
+  }
+
+  async finished(run: string): Promise<RunRow> {
+    const loop = this.loop(run);
+    await loop.finished;
+    return runRow(loop.state, { alive: false, phases: {} });
+  }
+
+  async send(request: SendRequest): Promise<SendReceipt> {
+    const lane: Lane = request.interrupt ? 'interrupt' : 'normal';
+    const { to, text } = request;
+    const loop = this.loop(request.run);
+    const value = await loop.ask((token) => ({ type: 'send', token, to, text, lane, id: null }));
+    return { seq: loop.state.lastSeq, ...(value as Omit<SendReceipt, 'seq'>) };
+  }
+
+  async stop(request: { run: string; now: boolean; by: string }): Promise<RunRow> {
+    const loop = this.loop(request.run);
+    loop.post({ type: 'stop', now: request.now, by: request.by });
+    return this.finished(request.run);
+  }
+
+  async stopActor(request: { run: string; name: string; by: string }): Promise<ActorRow> {
+    const loop = this.loop(request.run);
+    const { name, by } = request;
+    await loop.ask((token) => ({ type: 'stop.actor', token, name, by }));
+    const row = actorRows(loop.state, this.liveness(request.run)).find((one) => one.name === name);
+    if (row === undefined)
+      throw new TroupeError({
+        code: 'actor/unknown',
+        message: `There is no actor "${name}"`,
+        exit: EXIT.notFound,
+      });
+    return row;
+  }
+
+  liveness(run: string): Liveness {
+    const loop = this.loops.get(run);
+    if (loop === undefined) return NOT_ALIVE;
+    const phases: Record<string, Liveness['phases'][string]> = {};
+    for (const actor of loop.live.actors.values()) {
+      phases[actor.name] = { state: actor.phase, since: actor.since, reason: null };
+    }
+    return { alive: loop.state.run.interrupted === null, phases };
+  }
+
+  state(run: string): RunState | null {
+    return this.loops.get(run)?.state ?? null;
+  }
+
+  runs(): string[] {
+    return [...this.loops.keys()];
+  }
+
+  onRecord(listener: (run: string, record: StoredRunRecord) => void): () => void {
+    this.recordListeners.add(listener);
+    return () => this.recordListeners.delete(listener);
+  }
+
+  onLive(listener: (run: string, event: LiveEvent) => void): () => void {
+    this.liveListeners.add(listener);
+    return () => this.liveListeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    for (const [run, loop] of this.loops) {
+      const { ended, interrupted } = loop.state.run;
+      if (ended === null && interrupted === null) {
+        await this.stop({ run, now: true, by: 'the end of the supervisor' }).catch(() => undefined);
+      } else await loop.finished.catch(() => undefined);
+    }
+    await this.deps.hosts.thread.close();
+    await this.deps.hosts.pool.close();
+    await this.workspace.append({
+      k: 'sup',
+      at: isoTime(this.deps.clock.now()),
+      what: 'supervisor.ended',
+      pid: this.deps.pid,
+    }).durable;
+    await this.workspace.close();
+  }
+
+  private loop(run: string): RunLoop {
+    const loop = this.loops.get(run);
+    if (loop !== undefined) return loop;
+    throw new TroupeError({
+      code: 'run/not-here',
+      message: `Run "${run}" is not held by this supervisor`,
+      hint: `See \`troupe runs\`.`,
+      exit: EXIT.notFound,
+    });
+  }
+}
