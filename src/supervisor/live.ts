@@ -89,7 +89,7 @@ export interface Live {
   viewStale: boolean;
   finish: GateProgress | null;
   finishBusy: boolean;
-  halting: { readonly then: 'interrupt' | 'budget' | 'end'; readonly text: string } | null;
+  halting: { readonly next: 'interrupt' | 'budget' | 'end'; readonly text: string } | null;
   /** Monotonic time at which this term began. */
   readonly startedMonotonic: number;
   /** Wall time that earlier terms used, ms. */

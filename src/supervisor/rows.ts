@@ -123,7 +123,9 @@ function liveOf(phase: Liveness['phases'][string] | undefined): ActorLive {
           reason: phase.reason ?? { kind: 'approval', text: 'waiting' },
         },
       };
-    default:
+    case 'passivated':
+    case 'stopped':
+    case 'crashed':
       return { kind: 'absent' };
   }
 }

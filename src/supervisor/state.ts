@@ -205,21 +205,21 @@ function applyEntries(state: RunState, record: StoredRunRecord): void {
   }
 }
 
+/** Changes with which a claim is over for its worker. */
+const CLAIM_ENDS: ReadonlySet<string> = new Set<TaskChange['type']>([
+  'task.finished',
+  'task.released',
+  'task.failed',
+  'task.cancelled',
+]);
+
 function applyClaim(state: RunState, change: TaskChange): void {
-  switch (change.type) {
-    case 'task.claimed':
-      if (change.by !== SUPERVISOR) state.claims.set(change.by, change.id);
-      return;
-    case 'task.tree':
-      state.assigned.set(change.id, state.graph.nodes.get(change.id)?.fence ?? 0);
-      return;
-    case 'task.finished':
-    case 'task.released':
-    case 'task.failed':
-    case 'task.cancelled':
-      for (const [name, task] of state.claims) if (task === change.id) state.claims.delete(name);
-      return;
-    default:
+  if (change.type === 'task.claimed' && change.by !== SUPERVISOR) {
+    state.claims.set(change.by, change.id);
+  } else if (change.type === 'task.tree') {
+    state.assigned.set(change.id, state.graph.nodes.get(change.id)?.fence ?? 0);
+  } else if (CLAIM_ENDS.has(change.type) && 'id' in change) {
+    for (const [name, task] of state.claims) if (task === change.id) state.claims.delete(name);
   }
 }
 

@@ -19,7 +19,7 @@ import { cancelAct } from './commands.ts';
 import { endStopped } from './ends.ts';
 import { finishAct } from './results.ts';
 import { heldTask, noticeTarget, pastIntensity, workplaceOf } from './roster.ts';
-import { endAttempt } from './tasks.ts';
+import { endAttempt } from './task-ends.ts';
 
 export interface Starting extends StartNumbers {
   readonly name: ActorName;
@@ -130,7 +130,7 @@ export function actorExited(
   draft.about('sup', actor);
   if (facts.kind === 'subagent')
     return subagentExited(draft, live, { name, incarnation, parent: facts.parent, exit });
-  for (const act of [...live.acts.values()]) {
+  for (const act of live.acts.values()) {
     if (act.name === name) cancelAct(live, draft, act.call);
   }
   stopChildren(draft, live, name);

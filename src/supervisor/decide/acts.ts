@@ -28,7 +28,8 @@ import type { Asking } from './asking.ts';
 import { directoryOf } from './mail.ts';
 import { finishAct } from './results.ts';
 import { heldTask, placeHolder, workplaceOf } from './roster.ts';
-import { claim, endAttempt } from './tasks.ts';
+import { endAttempt } from './task-ends.ts';
+import { claim } from './tasks.ts';
 
 type Act = Extract<ActorRequest, { type: 'act' }>;
 type Input = Readonly<Record<string, unknown>>;

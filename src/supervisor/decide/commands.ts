@@ -96,7 +96,7 @@ export function cancelAct(live: Live, draft: Draft, call: CallId): void {
 export function interruptActs(draft: Draft, live: Live, name: PendingAct['name']): void {
   const actor = live.actors.get(name);
   if (actor === undefined) return;
-  for (const act of [...live.acts.values()]) {
+  for (const act of live.acts.values()) {
     if (act.name !== name || act.tool === 'claim_task') continue;
     cancelAct(live, draft, act.call);
     finishAct({ actor, request: act.request }, draft, act, {

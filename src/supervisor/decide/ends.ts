@@ -5,7 +5,7 @@ import { unread } from '../../mailbox/index.ts';
 import type { Draft } from '../draft.ts';
 import type { Live } from '../live.ts';
 import { noticeTarget } from './roster.ts';
-import { endAttempt } from './tasks.ts';
+import { endAttempt } from './task-ends.ts';
 
 /** The durable end of a stopped actor: claim released, unread mail parked and told (M6). */
 export function endStopped(

@@ -15,7 +15,7 @@ import type { Live } from '../live.ts';
 import type { RunState } from '../state.ts';
 import { clip } from '../text.ts';
 import { gateReport } from './letters.ts';
-import { endAttempt, finish } from './tasks.ts';
+import { endAttempt, finish } from './task-ends.ts';
 
 /** Starts the head of the queue, when nothing else is being merged; null when there is nothing to start. */
 export function nextMerge(state: RunState, live: Live, happening: Happening): Draft | null {

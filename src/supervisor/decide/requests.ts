@@ -24,7 +24,7 @@ import { decideAct } from './acts.ts';
 import type { Asking } from './asking.ts';
 import { cancelAct } from './commands.ts';
 import { heldTask, noticeTarget, workplaceOf } from './roster.ts';
-import { endAttempt } from './tasks.ts';
+import { endAttempt } from './task-ends.ts';
 
 export function decideRequest(
   state: RunState,
@@ -115,7 +115,7 @@ function commitAnswer(asking: Asking, draft: Draft, step: AnswerStep): Draft {
     });
   }
   if (spent === 'over' && asking.live.halting === null) {
-    asking.live.halting = { then: 'budget', text: 'the budget of the run is used up' };
+    asking.live.halting = { next: 'budget', text: 'the budget of the run is used up' };
     draft.effect({ type: 'halt', graceMs: 0 });
   }
   return draft;

@@ -9,7 +9,7 @@ import { actorOf } from '../../actors/index.ts';
 import { isoTime, LEAD, USER } from '../../kernel/index.ts';
 import { hasUnread } from '../../mailbox/index.ts';
 import type { Reason, RunEndState } from '../../protocol/index.ts';
-import { type TaskNode, taskCounts } from '../../tasks/index.ts';
+import { allTerminal, type TaskNode, taskCounts } from '../../tasks/index.ts';
 import { Draft } from '../draft.ts';
 import type { Happening, RunEvent } from '../inbox.ts';
 import { LEASE_MS, STOP_GRACE_MS, SWEEP_MS } from '../limits.ts';
@@ -18,7 +18,7 @@ import type { RunState } from '../state.ts';
 import { startActor, startNumbers } from './actors.ts';
 import { endStopped } from './ends.ts';
 import { mayRun, VIEW, workplaceOf } from './roster.ts';
-import { endAttempt, fail, nothingLeft } from './tasks.ts';
+import { endAttempt, fail } from './task-ends.ts';
 
 export function started(state: RunState, live: Live, happening: Happening): Draft {
   const draft = new Draft(state, happening).about('run');
@@ -137,7 +137,7 @@ export function stop(
   const draft = new Draft(state, happening).about('run');
   if (state.run.ended !== null) return draft;
   if (live.halting === null) {
-    live.halting = { then: 'interrupt', text: `stopped by ${event.by}` };
+    live.halting = { next: 'interrupt', text: `stopped by ${event.by}` };
     draft.runChange({ type: 'run.stop-requested', by: event.by, now: event.now });
   }
   return draft.effect({ type: 'halt', graceMs: event.now ? 0 : STOP_GRACE_MS });
@@ -154,7 +154,7 @@ export function stopped(
   const { halting } = live;
   live.actors.clear();
   if (halting === null) return draft;
-  if (halting.then === 'end') {
+  if (halting.next === 'end') {
     const view = state.trees.get(VIEW);
     if (view !== undefined) {
       draft.effect({ type: 'tree.drop', owner: VIEW, path: view.path, branch: null });
@@ -163,7 +163,7 @@ export function stopped(
   }
   endOpenProcs(draft, 'killed', left);
   const rest = left.length === 0 ? '' : `; processes left: ${left.join(', ')}`;
-  if (halting.then === 'interrupt') {
+  if (halting.next === 'interrupt') {
     return draft.runChange({ type: 'run.interrupted', text: `${halting.text}${rest}` });
   }
   return draft.runChange({
@@ -221,7 +221,7 @@ export function sweep(
   const wallMs = state.file.team.budget.wallMs;
   const used = live.wallUsedMs + happening.monotonicMs - live.startedMonotonic;
   if (wallMs !== null && used >= wallMs) {
-    live.halting = { then: 'budget', text: 'the wall time of the run is used up' };
+    live.halting = { next: 'budget', text: 'the wall time of the run is used up' };
     return draft.effect({ type: 'halt', graceMs: 0 });
   }
   for (const actor of live.actors.values()) {
@@ -264,7 +264,7 @@ function overdue(
 /** Ends what can never move, then the run, when nothing is going on any more; null while something is. */
 export function settleEnd(state: RunState, live: Live, happening: Happening): Draft | null {
   if (!isQuiet(state, live, happening)) return null;
-  if (!nothingLeft(state)) return failUnservable(state, live, happening);
+  if (!allTerminal(state.graph)) return failUnservable(state, live, happening);
   const counts = taskCounts(state.graph);
   const lead = actorOf(state.actors, LEAD);
   const leadLost = lead !== null && !mayRun(state, lead, null);
@@ -372,7 +372,7 @@ function endRun(
   end: { readonly state: RunEndState; readonly reason: Reason | null },
 ): Draft {
   const draft = new Draft(state, happening).about('run');
-  live.halting = { then: 'end', text: '' };
+  live.halting = { next: 'end', text: '' };
   draft.runChange({ type: 'run.ended', ...end, commit: live.tip });
   return draft.effect({ type: 'halt', graceMs: STOP_GRACE_MS });
 }

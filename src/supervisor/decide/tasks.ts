@@ -14,17 +14,8 @@ import {
   SUPERVISOR,
   type TaskId,
 } from '../../kernel/index.ts';
-import type { Gate, Reason, Workplace } from '../../protocol/index.ts';
-import {
-  afterEnd,
-  allTerminal,
-  cascade,
-  isTerminal,
-  nextAttempt,
-  pickNext,
-  runningCount,
-  type TaskNode,
-} from '../../tasks/index.ts';
+import type { Gate, Workplace } from '../../protocol/index.ts';
+import { nextAttempt, pickNext, runningCount, type TaskNode } from '../../tasks/index.ts';
 import { Draft } from '../draft.ts';
 import type { CommandOutcome, CommitOutcome, Happening, TreeOutcome } from '../inbox.ts';
 import { GATE_TAIL_BYTES, LEASE_MS } from '../limits.ts';
@@ -33,7 +24,8 @@ import type { RunState } from '../state.ts';
 import { clip } from '../text.ts';
 import { assignment, gateReport } from './letters.ts';
 import { finishAct } from './results.ts';
-import { freeMembers, hire, noticeTarget } from './roster.ts';
+import { freeMembers, hire } from './roster.ts';
+import { endAttempt, finish } from './task-ends.ts';
 
 /** Claims the best ready task for the best free worker; null when nothing can start now. */
 export function dispatch(state: RunState, live: Live, happening: Happening): Draft | null {
@@ -209,29 +201,6 @@ function commitMessage(node: TaskNode): string {
   return `${node.spec.title}\n\n${summary === '' ? '' : `${summary}\n\n`}Task: ${node.spec.id}\n`;
 }
 
-/** The terminal record of success: state, claim, notice (T). `commit` is the integration branch's, null without a change. */
-export function finish(draft: Draft, live: Live, node: TaskNode, commit: string | null): void {
-  const id = node.spec.id;
-  draft.about('task').task({ type: 'task.done', id, commit });
-  const to = noticeTarget(draft.state);
-  draft.notice({
-    to,
-    lane: 'normal',
-    type: 'task.finished',
-    task: id,
-    body: {
-      text: `Task ${id} (${node.spec.title}) is done${commit === null ? ', with no change' : ` and merged as ${commit.slice(0, 10)}`}.${node.summary === null ? '' : `\n${node.summary}`}`,
-      commit,
-      summary: node.summary,
-    },
-  });
-  live.mailDirty.add(to);
-  live.claimedAt.delete(id);
-  if (node.path !== null) {
-    draft.effect({ type: 'tree.drop', owner: id, path: node.path, branch: node.branch });
-  }
-}
-
 export function treePrepared(
   state: RunState,
   live: Live,
@@ -397,57 +366,4 @@ export function taskGateEnded(
     reason: { kind: 'gate', ref: gate.run, text: clip(report, 400) },
     rework: clip(report, GATE_TAIL_BYTES),
   });
-}
-
-/**
- * An attempt has ended without success: the task goes back to `ready` with what the next worker must know, or it fails,
- * and all that needs it is cancelled, in the same record.
- */
-export function endAttempt(
-  draft: Draft,
-  live: Live,
-  what: {
-    readonly node: TaskNode;
-    readonly counts: 'attempt' | 'conflict' | 'interruption' | 'nothing';
-    readonly reason: Reason;
-    readonly rework: string | null;
-  },
-): void {
-  const { node, counts, reason } = what;
-  const id = node.spec.id;
-  live.claimedAt.delete(id);
-  live.gates.delete(id);
-  const next = afterEnd(node, counts, reason);
-  if (next.kind === 'again') {
-    draft.task({ type: 'task.released', id, counts, reason, rework: what.rework });
-    return;
-  }
-  fail(draft, live, node, next.reason);
-}
-
-/** The terminal record of failure, with everything that it cancels and the notice. */
-export function fail(draft: Draft, live: Live, node: TaskNode, reason: Reason): void {
-  const id = node.spec.id;
-  if (isTerminal(node.state)) return;
-  draft.task({ type: 'task.failed', id, reason });
-  const cancelled = cascade(draft.state.graph, id, 'failed');
-  for (const change of cancelled) draft.task(change);
-  const to = noticeTarget(draft.state);
-  const also =
-    cancelled.length === 0
-      ? ''
-      : ` Cancelled with it: ${cancelled.map((c) => ('id' in c ? c.id : '')).join(', ')}.`;
-  draft.notice({
-    to,
-    lane: 'normal',
-    type: 'task.failed',
-    task: id,
-    body: { text: `Task ${id} (${node.spec.title}) failed: ${reason.text}${also}`, reason },
-  });
-  live.mailDirty.add(to);
-}
-
-/** True when no task can ever move again; then the run ends. */
-export function nothingLeft(state: RunState): boolean {
-  return allTerminal(state.graph);
 }

@@ -1,0 +1,77 @@
+/** How a task or an attempt at it ends: one record with the claim released, what it cancels, and the notice (T). */
+import type { Reason } from '../../protocol/index.ts';
+import { afterEnd, cascade, isTerminal, type TaskNode } from '../../tasks/index.ts';
+import type { Draft } from '../draft.ts';
+import type { Live } from '../live.ts';
+import { noticeTarget } from './roster.ts';
+
+/** The terminal record of success: state, claim, notice (T). `commit` is the integration branch's, null without a change. */
+export function finish(draft: Draft, live: Live, node: TaskNode, commit: string | null): void {
+  const id = node.spec.id;
+  draft.about('task').task({ type: 'task.done', id, commit });
+  const to = noticeTarget(draft.state);
+  draft.notice({
+    to,
+    lane: 'normal',
+    type: 'task.finished',
+    task: id,
+    body: {
+      text: `Task ${id} (${node.spec.title}) is done${commit === null ? ', with no change' : ` and merged as ${commit.slice(0, 10)}`}.${node.summary === null ? '' : `\n${node.summary}`}`,
+      commit,
+      summary: node.summary,
+    },
+  });
+  live.mailDirty.add(to);
+  live.claimedAt.delete(id);
+  if (node.path !== null) {
+    draft.effect({ type: 'tree.drop', owner: id, path: node.path, branch: node.branch });
+  }
+}
+
+/**
+ * An attempt has ended without success: the task goes back to `ready` with what the next worker must know, or it fails,
+ * and all that needs it is cancelled, in the same record.
+ */
+export function endAttempt(
+  draft: Draft,
+  live: Live,
+  what: {
+    readonly node: TaskNode;
+    readonly counts: 'attempt' | 'conflict' | 'interruption' | 'nothing';
+    readonly reason: Reason;
+    readonly rework: string | null;
+  },
+): void {
+  const { node, counts, reason } = what;
+  const id = node.spec.id;
+  live.claimedAt.delete(id);
+  live.gates.delete(id);
+  const next = afterEnd(node, counts, reason);
+  if (next.kind === 'again') {
+    draft.task({ type: 'task.released', id, counts, reason, rework: what.rework });
+    return;
+  }
+  fail(draft, live, node, next.reason);
+}
+
+/** The terminal record of failure, with everything that it cancels and the notice. */
+export function fail(draft: Draft, live: Live, node: TaskNode, reason: Reason): void {
+  const id = node.spec.id;
+  if (isTerminal(node.state)) return;
+  draft.task({ type: 'task.failed', id, reason });
+  const cancelled = cascade(draft.state.graph, id, 'failed');
+  for (const change of cancelled) draft.task(change);
+  const to = noticeTarget(draft.state);
+  const also =
+    cancelled.length === 0
+      ? ''
+      : ` Cancelled with it: ${cancelled.map((c) => ('id' in c ? c.id : '')).join(', ')}.`;
+  draft.notice({
+    to,
+    lane: 'normal',
+    type: 'task.failed',
+    task: id,
+    body: { text: `Task ${id} (${node.spec.title}) failed: ${reason.text}${also}`, reason },
+  });
+  live.mailDirty.add(to);
+}

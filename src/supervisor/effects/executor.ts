@@ -1,0 +1,262 @@
+/**
+ * The one executor of effects. Results come back as events; an effect that fails in a way that no outcome covers fails the
+ * run (S6), since nobody would ever hear of it otherwise.
+ */
+import type { ActorHandle, ActorHost } from '../../actors/index.ts';
+import {
+  type ActorName,
+  type Clock,
+  type ErrorShape,
+  ensureError,
+  type Logger,
+} from '../../kernel/index.ts';
+import type { Upward } from '../../protocol/index.ts';
+import type { Effect } from '../effect.ts';
+import type { CommandOutcome, RunEvent, Token } from '../inbox.ts';
+import { KILL_GRACE_MS } from '../limits.ts';
+import type { ProcessHost } from './commands.ts';
+import { type GitWork, messageOf } from './git.ts';
+
+export interface ExecutorDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly git: GitWork;
+  readonly processes: ProcessHost;
+  readonly hosts: { readonly thread: ActorHost; readonly pool: ActorHost };
+  readonly directories: { readonly journal: string; readonly outputs: string };
+  readonly onLive: (event: {
+    actor: string;
+    type: 'text' | 'thinking' | 'tooling';
+    data: string;
+  }) => void;
+  readonly post: (event: RunEvent) => void;
+  readonly fail: (error: Error) => void;
+  readonly answer: (token: Token, value: unknown) => void;
+  readonly refuse: (token: Token, error: ErrorShape) => void;
+  readonly durableSeq: () => number;
+  /** Called once, after `stopped` was posted. */
+  readonly closeRun: () => Promise<void>;
+}
+
+type Of<T extends Effect['type']> = Extract<Effect, { type: T }>;
+type GitEffect = Of<
+  'tree.prepare' | 'tree.commit' | 'tree.drop' | 'view.prepare' | 'merge.compute' | 'ref.advance'
+>;
+
+export class Executor {
+  private readonly deps: ExecutorDeps;
+  private readonly handles = new Map<ActorName, { handle: ActorHandle; incarnation: number }>();
+  private readonly inFlight = new Set<Promise<unknown>>();
+  private readonly over = new AbortController();
+  private halted = false;
+
+  constructor(deps: ExecutorDeps) {
+    this.deps = deps;
+  }
+
+  /** `seq`: of the record that the effect follows. Never throws. */
+  execute(effect: Effect, seq: number | null): void {
+    switch (effect.type) {
+      case 'reply': {
+        const { reply } = effect;
+        const at = seq ?? this.deps.durableSeq();
+        const filled = reply.type === 'committed' ? { ...reply, seq: at } : reply;
+        this.handleOf(effect)?.post([{ type: 'reply', id: effect.id, reply: filled }]);
+        return;
+      }
+      case 'answer':
+        this.deps.answer(effect.token, effect.value);
+        return;
+      case 'refuse':
+        this.deps.refuse(effect.token, effect.error);
+        return;
+      case 'actor.start':
+        this.startActor(effect);
+        return;
+      case 'actor.post':
+        this.handleOf(effect)?.post(effect.messages);
+        return;
+      case 'actor.interrupt':
+        this.handleOf(effect)?.interrupt();
+        return;
+      case 'actor.stop':
+        this.track(this.handleOf(effect)?.stop(effect.graceMs));
+        return;
+      case 'halt':
+        this.halt(effect.graceMs);
+        return;
+      case 'sweep.later':
+        void this.sweepLater(effect.ms);
+        return;
+      case 'command.kill':
+        this.deps.processes.kill(effect.id);
+        return;
+      case 'command.start':
+        this.track(this.runCommand(effect));
+        return;
+      case 'tree.prepare':
+      case 'tree.commit':
+      case 'tree.drop':
+      case 'view.prepare':
+      case 'merge.compute':
+      case 'ref.advance':
+        this.track(this.gitWork(effect));
+    }
+  }
+
+  /** Waits for what is being done; false when nothing was. */
+  async drain(): Promise<boolean> {
+    if (this.inFlight.size === 0) return false;
+    await Promise.allSettled(this.inFlight);
+    return true;
+  }
+
+  /** Ends threads and processes by force; nothing is reported any more. */
+  async abandon(): Promise<void> {
+    this.over.abort();
+    const ends = [...this.handles.values()].map(({ handle }) => handle.kill());
+    await Promise.allSettled([...ends, this.deps.processes.close(KILL_GRACE_MS)]);
+  }
+
+  private async gitWork(effect: GitEffect): Promise<void> {
+    const { git, post } = this.deps;
+    switch (effect.type) {
+      case 'tree.prepare': {
+        const { task, fence } = effect;
+        post({ type: 'tree.prepared', task, fence, outcome: await git.prepare(effect) });
+        return;
+      }
+      case 'tree.commit': {
+        const { task, fence } = effect;
+        post({ type: 'tree.committed', task, fence, outcome: await git.commit(effect) });
+        return;
+      }
+      case 'tree.drop':
+        post({ type: 'tree.dropped', owner: effect.owner, ...(await git.drop(effect)) });
+        return;
+      case 'view.prepare':
+        post({ type: 'view.ready', outcome: await git.view(effect) });
+        return;
+      case 'merge.compute': {
+        const { task, fence } = effect;
+        post({ type: 'merge.computed', task, fence, outcome: await git.merge(effect) });
+        return;
+      }
+      case 'ref.advance': {
+        const { task, to } = effect;
+        post({ type: 'ref.advanced', task, to, moved: await git.advance(effect) });
+      }
+    }
+  }
+
+  private async runCommand(effect: Of<'command.start'>): Promise<void> {
+    const outcome = await this.commandOutcome(effect);
+    this.deps.post({ type: 'command.ended', id: effect.id, outcome });
+  }
+
+  private async commandOutcome(effect: Of<'command.start'>): Promise<CommandOutcome> {
+    const { processes, git } = this.deps;
+    const { id, command, timeoutMs, tailOnly, place } = effect;
+    try {
+      if (place.kind === 'tree') {
+        const outcome = await processes.run({ id, command, cwd: place.path, timeoutMs, tailOnly });
+        if (place.restore !== null && place.task !== null) {
+          await git.restore(place.task, { path: place.path, commit: place.restore });
+        }
+        return outcome;
+      }
+      const scratch = await git.scratch(place.commit);
+      try {
+        return await processes.run({ id, command, cwd: scratch.path, timeoutMs, tailOnly });
+      } finally {
+        await scratch.drop();
+      }
+    } catch (thrown) {
+      const text = messageOf(thrown);
+      return { code: null, signal: null, why: 'failed', left: [], text, cut: false, durationMs: 0 };
+    }
+  }
+
+  private startActor(effect: Of<'actor.start'>): void {
+    const { name, incarnation } = effect.start;
+    const { journal, outputs } = this.deps.directories;
+    const start = {
+      ...effect.start,
+      journalDirectory: journal,
+      outputsDirectory: outputs,
+      upToSeq: this.deps.durableSeq(),
+    };
+    const handle = this.deps.hosts[effect.host].start(start, {
+      onRequests: (requests) => this.onRequests(name, incarnation, requests),
+      onExit: (exit) => {
+        if (this.handles.get(name)?.incarnation === incarnation) this.handles.delete(name);
+        this.deps.post({ type: 'actor.exited', name, incarnation, exit });
+      },
+    });
+    this.handles.set(name, { handle, incarnation });
+  }
+
+  private onRequests(name: ActorName, incarnation: number, requests: readonly Upward[]): void {
+    for (const upward of requests) {
+      if (upward.request.type === 'live') {
+        const { event, data } = upward.request;
+        this.deps.onLive({ actor: name, type: event, data });
+      }
+      this.deps.post({ type: 'request', name, incarnation, upward });
+    }
+  }
+
+  private handleOf(effect: { name: ActorName; incarnation: number }): ActorHandle | null {
+    const entry = this.handles.get(effect.name);
+    return entry !== undefined && entry.incarnation === effect.incarnation ? entry.handle : null;
+  }
+
+  private track(work: Promise<unknown> | undefined): void {
+    if (work === undefined) return;
+    const watched = this.watch(work);
+    this.inFlight.add(watched);
+    void watched.finally(() => this.inFlight.delete(watched));
+  }
+
+  private async watch(work: Promise<unknown>): Promise<void> {
+    try {
+      await work;
+    } catch (thrown) {
+      this.deps.logger.log('error', 'an effect failed', { cause: messageOf(thrown) });
+      this.deps.fail(ensureError(thrown));
+    }
+  }
+
+  /** Ends threads and processes, and waits for git; then reports `stopped`. A second call only shortens the grace. */
+  private halt(graceMs: number): void {
+    const ends = [...this.handles.values()].map(({ handle }) => handle.stop(graceMs));
+    const processes = this.deps.processes.close(graceMs);
+    if (this.halted) return;
+    this.halted = true;
+    void this.watch(this.finishHalt(ends, processes));
+  }
+
+  private async finishHalt(
+    ends: readonly Promise<void>[],
+    processes: Promise<readonly number[]>,
+  ): Promise<void> {
+    await Promise.allSettled(ends);
+    const left = await processes;
+    await this.drain();
+    this.over.abort();
+    this.deps.post({ type: 'stopped', left });
+    await this.deps.closeRun();
+  }
+
+  private async sweepLater(ms: number): Promise<void> {
+    try {
+      await this.deps.clock.sleep(ms, this.over.signal);
+    } catch {
+      // The run is over.
+      return;
+    }
+    const beats: Record<string, number> = {};
+    for (const [name, { handle }] of this.handles) beats[name] = handle.heartbeat();
+    this.deps.post({ type: 'sweep', beats });
+  }
+}
