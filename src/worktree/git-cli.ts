@@ -185,8 +185,7 @@ export class Git {
       args: gitArguments(this.setup, this.place, call),
       cwd: this.place.workTree ?? this.place.gitDir,
       env: gitEnvironment(this.setup, call),
-      // An empty text, because git must never read the terminal.
-      stdin: call.stdin ?? '',
+      stdin: call.stdin,
       timeoutMs: timeoutOf(call),
       outputMax: call.outputMax ?? LIMITS.outputMax,
     });

@@ -30,6 +30,7 @@ export { GitLock } from './lock.ts';
 export type { MarkerPlace } from './markers.ts';
 export { type MergeOutcome, type MergeRequest, type MergeStyle, mergeTask } from './merge.ts';
 export type { TreeInfo } from './porcelain.ts';
+export { clearStaleLocks, type StaleLocks } from './recover.ts';
 export { type RemoveOutcome, type RemoveRequest, removeTree } from './remove.ts';
 export {
   type Head,
@@ -40,6 +41,7 @@ export {
   type WorktreeDeps,
 } from './repository.ts';
 export { type ResolutionOutcome, startConflictResolution } from './resolve.ts';
+export { type Restored, restoreSaved } from './restore.ts';
 export {
   listSaved,
   type Saved,

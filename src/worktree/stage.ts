@@ -33,7 +33,7 @@ export async function stageAll(git: Git, options: StageOptions): Promise<Staged>
   const added = [...modified, ...others.filter((path) => !path.endsWith('/'))].filter(wanted);
   // First what is gone: a file may stand where a folder was.
   await update(git, { indexFile, flags: ['--force-remove'], paths: deleted });
-  await update(git, { indexFile, flags: ['--add', '--replace'], paths: added });
+  await update(git, { indexFile, flags: ['--add', '--replace', '--remove'], paths: added });
   await restoreExcluded(git, options);
   return { nested: nested.filter(wanted) };
 }
