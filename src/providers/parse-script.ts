@@ -94,6 +94,10 @@ function explain(issue: z.core.$ZodIssue): { keys: Keys; message: string }[] {
   if (issue.code === 'invalid_value' && keys[0] === 'version') {
     return [{ keys, message: 'this version of Troupe reads scripts of version 1' }];
   }
+  const last = keys.at(-1);
+  if (typeof last === 'string' && issue.message.endsWith('received undefined')) {
+    return [{ keys, message: `"${last}" is missing` }];
+  }
   return [{ keys, message: issue.message }];
 }
 

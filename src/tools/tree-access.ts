@@ -126,9 +126,11 @@ export async function explain(
 async function nearby(at: { readonly tree: TreeFiles; readonly path: string }): Promise<string> {
   const slash = at.path.lastIndexOf('/');
   const folder = at.path.slice(0, Math.max(slash, 0));
+  const wanted = at.path.slice(slash + 1);
+  if (wanted.length < 4) return '';
   try {
     const names = (await at.tree.list(folder)).map((entry) => entry.name);
-    const near = nearMatches(at.path.slice(slash + 1), names);
+    const near = nearMatches(wanted, names);
     if (near.length === 0) return '';
     const prefix = folder === '' ? '' : `${folder}/`;
     return `; did you mean ${near.map((name) => prefix + name).join(' or ')}?`;

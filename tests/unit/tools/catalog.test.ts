@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import {
+  parseCall,
+  TOOL_NAMES,
+  toolNamed,
+  toolSpecs,
+  toolsForKind,
+} from '../../../src/tools/index.ts';
+import { call, contextOf } from './call.ts';
+
+const check = (name: string, input: unknown): string => {
+  const parsed = parseCall({ name, input }, TOOL_NAMES);
+  return parsed.kind === 'ok' ? 'ok' : `${parsed.kind}: ${parsed.text}`;
+};
+
+test('the parameters of each tool are those of the agreement', () => {
+  const table = toolSpecs(TOOL_NAMES).map((spec) => {
+    const { properties, required, additionalProperties } = spec.parameters as {
+      properties: object;
+      required?: string[];
+      additionalProperties: boolean;
+    };
+    expect(additionalProperties).toBe(false);
+    expect(spec.description.length).toBeGreaterThan(30);
+    const names = Object.keys(properties).map((key) => (required?.includes(key) ? key : `${key}?`));
+    return `${spec.name} ${names.join(' ')} (${toolNamed(spec.name)?.where})`;
+  });
+  expect(table).toMatchInlineSnapshot(`
+    [
+      "read_file path offset? limit? (thread)",
+      "list_dir path? (thread)",
+      "glob pattern path? (thread)",
+      "grep pattern path? glob? ignore_case? context? (thread)",
+      "write_file path content (thread)",
+      "edit_file path old_text new_text replace_all? (thread)",
+      "bash command timeout_ms? background? (supervisor)",
+      "send_message to text lane? (supervisor)",
+      "check_inbox  (thread)",
+      "create_task id title prompt? run? needs? agent? touches? verify? (supervisor)",
+      "list_tasks  (supervisor)",
+      "get_task id (supervisor)",
+      "claim_task id (supervisor)",
+      "complete_task summary task? (supervisor)",
+      "fail_task reason task? (supervisor)",
+      "task prompt agent? background? (supervisor)",
+    ]
+  `);
+});
+
+test('wrong, missing and unknown parameters are told by their path', () => {
+  expect(check('read_file', { path: 'a', lines: 3 })).toBe(
+    'invalid: read_file was not run, its parameters are invalid:\n- lines: unknown parameter',
+  );
+  expect(check('write_file', { path: 3 })).toContain('- path: Invalid input: expected string');
+  expect(check('write_file', { path: 3 })).toContain('- content: ');
+  expect(check('create_task', { id: 'A b', title: 't', run: 'x', needs: [1] })).toContain(
+    '- needs[0]: ',
+  );
+  expect(check('create_task', { id: 'a', title: 't' })).toContain('either prompt or run');
+  expect(check('bash', { command: 'x', background: true })).toContain('- background: running in');
+  expect(check('bash', { command: 'x', background: false })).toBe('ok');
+  expect(check('list_tasks', 'all')).toContain('- (input): ');
+});
+
+test('an unknown tool lists near names, or what there is', () => {
+  expect(check('read_fil', {})).toBe('unknown: unknown tool "read_fil"; did you mean read_file?');
+  const parsed = parseCall({ name: 'bash', input: { command: 'x' } }, ['grep', 'glob']);
+  expect(parsed).toEqual({
+    kind: 'unknown',
+    text: 'you do not have the tool "bash"; you have: grep, glob',
+  });
+});
+
+test('a subagent has no hand in the tasks and starts no subagent of its own, unless it may', () => {
+  const names = toolsForKind('subagent');
+  for (const name of ['create_task', 'claim_task', 'complete_task', 'fail_task', 'task']) {
+    expect(names).not.toContain(name);
+  }
+  expect(names).toContain('edit_file');
+  expect(toolsForKind('subagent', { spawn: true })).toContain('task');
+  expect(toolsForKind('teammate', { spawn: false })).not.toContain('task');
+  expect(toolsForKind('lead')).toEqual(TOOL_NAMES);
+});
+
+test('check_inbox tells what will follow', async () => {
+  expect(await call('check_inbox', {}, contextOf(null))).toBe('no new messages');
+  const context = contextOf(null, { inbox: () => 2 });
+  expect(await call('check_inbox', {}, context)).toBe(
+    '2 new messages follow after the results of your calls',
+  );
+});

@@ -1,0 +1,181 @@
+import { expect, test } from 'vitest';
+import { toolNamed } from '../../../src/tools/index.ts';
+import { call, contextOf, MemoryOutputs } from './call.ts';
+import { MemoryTree } from './memory-tree.ts';
+
+test('read_file numbers the lines and says how to go on', async () => {
+  const context = contextOf(new MemoryTree({ 'a.txt': 'one\ntwo\nthree\n' }));
+  expect(await call('read_file', { path: 'a.txt' }, context)).toBe(
+    '    1\tone\n    2\ttwo\n    3\tthree',
+  );
+  expect(await call('read_file', { path: 'a.txt', offset: 2, limit: 1 }, context)).toBe(
+    '    2\ttwo\n[lines 2 to 2 of 3; go on with offset 3]',
+  );
+  expect(await call('read_file', { path: 'a.txt', offset: 9 }, context)).toBe(
+    '! a.txt has 3 lines; there is no line 9',
+  );
+});
+
+test('read_file keeps CRLF and says so, hides the byte order mark, knows empty and binary', async () => {
+  const context = contextOf(
+    new MemoryTree({ crlf: '\uFEFFa\r\nb\r\n', empty: '', bin: new Uint8Array([1, 0, 2]) }),
+  );
+  expect(await call('read_file', { path: 'crlf' }, context)).toBe(
+    '    1\ta\r\n    2\tb\r\n[line endings are CRLF]',
+  );
+  expect(await call('read_file', { path: 'empty' }, context)).toBe('(empty file)');
+  expect(await call('read_file', { path: 'bin' }, context)).toBe(
+    '! bin is a binary file (3 bytes)',
+  );
+});
+
+test('read_file stays within its bounds and says what was left out', async () => {
+  const long = Array.from({ length: 5000 }, (_, index) => `line ${index} of many`).join('\n');
+  const context = contextOf(new MemoryTree({ long, wide: 'x'.repeat(9000) }));
+  const text = await call('read_file', { path: 'long' }, context);
+  expect(text.length).toBeLessThan(16 * 1024);
+  const next = Number(/go on with offset (\d+)/.exec(text)?.[1]);
+  expect(await call('read_file', { path: 'long', offset: next, limit: 1 }, context)).toContain(
+    `line ${next - 1} of many`,
+  );
+  expect(await call('read_file', { path: 'wide' }, context)).toContain(
+    'the line has 9000 characters',
+  );
+});
+
+test('what is not there, or no file, is said in words, with near names', async () => {
+  const context = contextOf(new MemoryTree({ 'src/parser.js': '', 'src/x': '' }));
+  expect(await call('read_file', { path: 'src/parsr.js' }, context)).toBe(
+    '! src/parsr.js does not exist; did you mean src/parser.js?',
+  );
+  expect(await call('read_file', { path: 'src' }, context)).toBe(
+    '! src is a directory: use list_dir',
+  );
+  expect(await call('list_dir', { path: 'src/x' }, context)).toContain('is a file');
+});
+
+test('W1 W2: links that lead out of the tree or into .git are refused, to read and to write', async () => {
+  const tree = new MemoryTree({ 'a.txt': 'x', '.git/config': 'secret' });
+  tree.links.set('out', '/etc');
+  tree.links.set('up', '../other');
+  tree.links.set('meta', '.git');
+  tree.links.set('alias', 'a.txt');
+  const context = contextOf(tree);
+  for (const path of ['out/passwd', 'up/x', 'meta/config']) {
+    expect(await call('read_file', { path }, context)).toMatch(/^! .*(out of your tree|protected)/);
+    expect(await call('write_file', { path, content: '' }, context)).toMatch(/^! /);
+    expect(await call('edit_file', { path, old_text: 's', new_text: 't' }, context)).toMatch(/^! /);
+  }
+  expect(await call('list_dir', { path: 'meta' }, context)).toMatch(/protected/);
+  expect(await call('grep', { pattern: 'secret', path: 'meta' }, context)).toMatch(/protected/);
+  expect(await call('read_file', { path: 'alias' }, context)).toBe('    1\tx');
+  expect(tree.log).toEqual([]);
+});
+
+test('write_file creates and replaces; without a writable tree it is refused', async () => {
+  const tree = new MemoryTree({ 'a.txt': 'old' });
+  const context = contextOf(tree);
+  expect(await call('write_file', { path: 'a.txt', content: 'new' }, context)).toBe(
+    'replaced a.txt (3 bytes)',
+  );
+  expect(await call('write_file', { path: 'd/e/b.txt', content: 'ü' }, context)).toBe(
+    'created d/e/b.txt (2 bytes)',
+  );
+  expect(await call('write_file', { path: 'd', content: '' }, context)).toBe('! d is a directory');
+  expect(await call('write_file', { path: '', content: '' }, context)).toMatch(/^! /);
+  const readOnly = contextOf(tree, { writable: false });
+  expect(await call('write_file', { path: 'a.txt', content: 'x' }, readOnly)).toBe(
+    '! you have no task: claim one first',
+  );
+  expect(await call('read_file', { path: 'a.txt' }, contextOf(null))).toMatch(/no working tree/);
+  expect(tree.text('a.txt')).toBe('new');
+});
+
+test('edit_file refuses a text that is missing or not unique, and says where it is', async () => {
+  const tree = new MemoryTree({ 'a.js': 'let a = 1;\nlet b = 1;\n  let c = 2;\n' });
+  const context = contextOf(tree);
+  const edit = (old_text: string, new_text: string, more: object = {}): Promise<string> =>
+    call('edit_file', { path: 'a.js', old_text, new_text, ...more }, context);
+  expect(await edit('= 1', '= 3')).toBe(
+    '! a.js: old_text is there 2 times (lines 1, 2): give more of its surroundings, or set replace_all',
+  );
+  expect(await edit('let c = 2;\nx', 'y')).toBe(
+    '! a.js: old_text was not found; its first line is on line 3, but what follows or the white space differs',
+  );
+  expect(await edit('zzz', 'y')).toBe('! a.js: old_text was not found');
+  expect(await edit('let', 'let')).toMatch(/^! a.js: old_text is there 3 times/);
+  expect(await edit('c = 2', 'c = 2')).toBe('! a.js: old_text and new_text are the same');
+  expect(tree.log).toEqual([]);
+  expect(await edit('b = 1', 'b = $& 2')).toBe('edited a.js at line 2');
+  expect(await edit('let', 'const', { replace_all: true })).toBe('edited a.js in 3 places');
+  expect(tree.text('a.js')).toBe('const a = 1;\nconst b = $& 2;\n  const c = 2;\n');
+});
+
+test('edit_file counts overlapping matches as more than one', async () => {
+  const tree = new MemoryTree({ a: 'xaaay' });
+  const context = contextOf(tree);
+  expect(await call('edit_file', { path: 'a', old_text: 'aa', new_text: 'b' }, context)).toMatch(
+    /2 times/,
+  );
+  const all = { path: 'a', old_text: 'aa', new_text: 'b', replace_all: true };
+  await call('edit_file', all, context);
+  expect(tree.text('a')).toBe('xbay');
+});
+
+test('edit_file keeps line endings, byte order mark and bytes that it can not read', async () => {
+  const latin = new Uint8Array([0xe4, 0x0a]);
+  const tree = new MemoryTree({ crlf: '\uFEFFa\r\nb\r\nc\r\n', mixed: 'a\nb\r\nc\nd\n', latin });
+  const context = contextOf(tree);
+  const edit = (path: string, old_text: string, new_text: string): Promise<string> =>
+    call('edit_file', { path, old_text, new_text }, context);
+  expect(await edit('crlf', 'a\nb', 'a\nB\nb')).toBe('edited crlf at line 1');
+  expect(tree.text('crlf')).toBe('\uFEFFa\r\nB\r\nb\r\nc\r\n');
+  await edit('crlf', 'c', 'c\nd');
+  expect(tree.text('crlf')).toBe('\uFEFFa\r\nB\r\nb\r\nc\r\nd\r\n');
+  await edit('mixed', 'b\nc', 'x\ny');
+  expect(tree.text('mixed')).toBe('a\nx\ny\nd\n');
+  expect(await edit('latin', '\n', 'x')).toMatch(/not UTF-8/);
+  expect(tree.files.get('latin')).toBe(latin);
+});
+
+test('list_dir marks folders and links', async () => {
+  const tree = new MemoryTree({ 'b.txt': '', 'a/x': '', '.env': '' });
+  tree.links.set('l', 'b.txt');
+  expect(await call('list_dir', {}, contextOf(tree))).toBe('.env\na/\nb.txt\nl@');
+  expect(await call('list_dir', { path: 'zz' }, contextOf(tree))).toBe('! zz does not exist');
+});
+
+test('a large result keeps head and tail, and the whole can be read back by its owner alone', async () => {
+  const files = Object.fromEntries(
+    Array.from({ length: 900 }, (_, index) => [`a-rather-long-name-of-a-file-${index}.txt`, '']),
+  );
+  const outputs = new MemoryOutputs();
+  const context = contextOf(new MemoryTree(files), { outputs });
+  const text = await call('list_dir', {}, context);
+  const path = /in (outputs\/[\w.]+\.log)/.exec(text)?.[1];
+  expect(path).toBe('outputs/out_1.log');
+  expect(text).toContain(`the whole is ${outputs.saved.get(path!)?.length} bytes`);
+  expect(text.startsWith('a-rather-long-name-of-a-file-0.txt\n')).toBe(true);
+  expect(text.endsWith('file-99.txt')).toBe(true);
+  expect(text.length).toBeLessThan(16 * 1024);
+  expect(await call('read_file', { path, offset: 450, limit: 1 }, context)).toMatch(/^ {2}450\t/);
+  const stranger = contextOf(new MemoryTree(), { outputs, ownsOutput: () => false });
+  expect(await call('read_file', { path }, stranger)).toMatch(/^! .*does not exist/);
+});
+
+test('what became of a cut call is read off the file', async () => {
+  const tree = new MemoryTree({ a: 'new', b: 'old text', c: 'neither', d: 'old old2' });
+  const context = contextOf(tree);
+  const effect = (name: string, input: object): unknown =>
+    toolNamed(name)?.effect?.(input, context);
+  expect(await effect('write_file', { path: 'a', content: 'new' })).toBe('done');
+  expect(await effect('write_file', { path: 'b', content: 'new' })).toBe('not-done');
+  expect(await effect('write_file', { path: 'zz', content: '' })).toBe('not-done');
+  const edit = { old_text: 'old', new_text: 'new' };
+  expect(await effect('edit_file', { path: 'a', ...edit })).toBe('done');
+  expect(await effect('edit_file', { path: 'b', ...edit })).toBe('not-done');
+  expect(await effect('edit_file', { path: 'c', ...edit })).toBe('unknown');
+  const insert = { old_text: 'old', new_text: 'old2' };
+  expect(await effect('edit_file', { path: 'd', ...insert })).toBe('done');
+  expect(await effect('edit_file', { path: 'b', ...insert })).toBe('not-done');
+});

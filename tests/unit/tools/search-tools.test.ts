@@ -1,0 +1,85 @@
+import { createContext, Script } from 'node:vm';
+import { expect, test } from 'vitest';
+import { call, contextOf } from './call.ts';
+import { MemoryTree } from './memory-tree.ts';
+
+const tree = new MemoryTree({
+  'src/a.ts': 'export const a = 1;\n\nexport function alpha() {}\n// end\n',
+  'src/deep/b.ts': 'import { a } from "../a.ts";\r\n',
+  'src/gen/out.ts': 'export const generated = 1;\n',
+  'src/gen/keep.ts': 'export const kept = 1;\n',
+  'dist/x.js': 'export {}',
+  'node_modules/p/index.js': 'export {}',
+  '.git/config': 'export',
+  '.github/ci.yml': 'run: export\n',
+  '.troupe/policy.yaml': 'export',
+  '.troupe/agents/ada.md': 'export\n',
+  '.gitignore': 'dist/\n*.log\n',
+  'src/gen/.gitignore': '*.ts\n!keep.ts\n',
+  'debug.log': 'export',
+  bin: new Uint8Array([101, 120, 0]),
+});
+
+const context = contextOf(tree);
+
+test('glob finds by pattern; ignored and protected folders are left out, hidden files are not', async () => {
+  expect(await call('glob', { pattern: '**/*.ts' }, context)).toBe(
+    'src/a.ts\nsrc/gen/keep.ts\nsrc/deep/b.ts'.split('\n').toSorted().join('\n'),
+  );
+  expect(await call('glob', { pattern: '*.ts', path: 'src' }, context)).toBe('src/a.ts');
+  expect(await call('glob', { pattern: '**/*.{yml,md,yaml,log}' }, context)).toBe(
+    '.github/ci.yml\n.troupe/agents/ada.md',
+  );
+  expect(await call('glob', { pattern: '**/config' }, context)).toBe('no file matches');
+  expect(await call('glob', { pattern: '*.js', path: 'dist' }, context)).toBe('dist/x.js');
+  expect(await call('glob', { pattern: '../**' }, context)).toMatch(/^! .*leads out/);
+});
+
+test('grep prints path, line and text, with context where asked', async () => {
+  expect(await call('grep', { pattern: '^export (const|function) a' }, context)).toBe(
+    'src/a.ts:1: export const a = 1;\nsrc/a.ts:3: export function alpha() {}',
+  );
+  expect(await call('grep', { pattern: 'ALPHA', ignore_case: true, context: 1 }, context)).toBe(
+    'src/a.ts-2- \nsrc/a.ts:3: export function alpha() {}\nsrc/a.ts-4- // end',
+  );
+  expect(await call('grep', { pattern: 'export', glob: '*.yml' }, context)).toBe(
+    '.github/ci.yml:1: run: export',
+  );
+  expect(await call('grep', { pattern: 'a.ts";$', path: 'src/deep/b.ts' }, context)).toBe(
+    'src/deep/b.ts:1: import { a } from "../a.ts";',
+  );
+  expect(await call('grep', { pattern: 'nowhere' }, context)).toBe('no line matches');
+  expect(await call('grep', { pattern: 'x', path: 'zz' }, context)).toMatch(/^! zz does not exist/);
+});
+
+test('an invalid pattern is an error with its reason', async () => {
+  expect(await call('grep', { pattern: '(' }, context)).toMatch(
+    /^! invalid regular expression: .*Unterminated group/,
+  );
+  expect(await call('grep', { pattern: '(?i)x' }, context)).toContain('use ignore_case');
+});
+
+test('grep stops at its bounds and says so', async () => {
+  const many = contextOf(new MemoryTree({ a: 'x\n'.repeat(1000), b: `x${'y'.repeat(9000)}` }));
+  const text = await call('grep', { pattern: 'x' }, many);
+  expect(text.split('\n')).toHaveLength(201);
+  expect(text).toContain('[cut at 200 matches: use a narrower pattern]');
+  expect(await call('grep', { pattern: 'x', path: 'b' }, many)).toContain('9001 characters');
+});
+
+test('a pattern that never ends is cut, and the answer says on which file', async () => {
+  const evil = new MemoryTree({ a: `${'a'.repeat(40)}!`, b: 'aab' });
+  const limited = contextOf(evil, {
+    limitWork: (work) => {
+      try {
+        new Script('work()').runInContext(createContext({ work }), { timeout: 50 });
+        return true;
+      } catch {
+        return false;
+      }
+    },
+  });
+  expect(await call('grep', { pattern: '^(a+)+b$' }, limited)).toBe(
+    'b:1: aab\n[the pattern took too long on a]',
+  );
+});
