@@ -45,7 +45,7 @@ export function runRow(state: RunState, liveness: Liveness): RunRow {
 }
 
 function interruption(state: RunState, liveness: Liveness): Reason | null {
-  if (liveness.alive) return null;
+  if (liveness.alive || state.run.ended !== null) return null;
   const text = state.run.interrupted?.text ?? 'its supervisor ended without a word';
   return { kind: 'stopped', text };
 }

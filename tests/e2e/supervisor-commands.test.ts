@@ -1,0 +1,73 @@
+/** A run of command tasks alone: real git, real processes, real journal; no actors. */
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Team } from '../../src/protocol/index.ts';
+import { NOT_ALIVE, taskRows } from '../../src/supervisor/index.ts';
+import { inlineSupervisor } from '../support/inline-supervisor.ts';
+import { makeRepo, type TempRepo } from '../support/repo.ts';
+import { runFile, task, team } from '../support/team.ts';
+
+const repos: TempRepo[] = [];
+afterEach(() => {
+  for (const repo of repos.splice(0)) repo.dispose();
+});
+
+async function runTeam(
+  parts: Parameters<typeof team>[0],
+  files: Record<string, string> = { 'a.txt': 'one\n' },
+) {
+  const repo = makeRepo({ files });
+  repos.push(repo);
+  const inline = await inlineSupervisor(repo);
+  const file = runFile({
+    id: 'r1',
+    team: team(parts) as Team,
+    baseCommit: repo.git(['rev-parse', 'HEAD']).trim(),
+    workspace: repo.root,
+    treesRoot: `${repo.trees}/r1`,
+  });
+  inline.prepare(file);
+  await inline.supervisor.startRun(file);
+  const row = await inline.supervisor.finished('r1');
+  const state = inline.supervisor.state('r1');
+  const tasks = state === null ? [] : taskRows(state, NOT_ALIVE);
+  await inline.supervisor.close();
+  return { repo, row, tasks, ...inline };
+}
+
+describe('a graph of commands', () => {
+  it('W1: merges each task into the integration branch, in order of needs, and leaves the user alone', async () => {
+    const { repo, row, tasks } = await runTeam({
+      tasks: [
+        task({ id: 'one', run: 'echo two >> a.txt' }),
+        task({ id: 'two', run: 'grep -q two a.txt && echo three > b.txt', needs: ['one'] }),
+        task({ id: 'check', run: 'test -f b.txt', needs: ['two'] }),
+      ],
+    });
+    expect(row).toMatchObject({ state: 'done', reason: null, branch: 'troupe/r1/main' });
+    expect(tasks.map((one) => [one.id, one.state])).toEqual([
+      ['one', 'done'],
+      ['two', 'done'],
+      ['check', 'done'],
+    ]);
+    expect(tasks[2]?.commit).toBeNull();
+    expect(repo.git(['show', 'troupe/r1/main:a.txt'])).toBe('one\ntwo\n');
+    expect(repo.git(['show', 'troupe/r1/main:b.txt'])).toBe('three\n');
+    expect(repo.git(['status', '--porcelain'])).toBe('');
+    expect(repo.git(['worktree', 'list']).trim().split('\n')).toHaveLength(1);
+  });
+
+  it('T4: a gate that fails every time fails the task, and cancels what needs it', async () => {
+    const { row, tasks } = await runTeam({
+      tasks: [
+        task({ id: 'bad', run: 'echo x > x.txt', verify: ['exit 3'] }),
+        task({ id: 'after', run: 'true', needs: ['bad'] }),
+      ],
+    });
+    expect(row.state).toBe('failed');
+    expect(tasks.map((one) => [one.id, one.state])).toEqual([
+      ['bad', 'failed'],
+      ['after', 'cancelled'],
+    ]);
+    expect(tasks[0]?.reason?.text).toContain('exit status 3');
+  });
+});

@@ -1,0 +1,56 @@
+/** A real supervisor on real files, git and processes, whose actors run inline: all but threads, for tests of a run. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type ActorRun, InlineHost } from '../../src/actors/index.ts';
+import { CryptoRandom, NodeExec, NodeFiles, SystemClock } from '../../src/platform/index.ts';
+import type { RunFile, StoredRunRecord } from '../../src/protocol/index.ts';
+import { openSupervisor, type Supervisor } from '../../src/supervisor/index.ts';
+import type { TempRepo } from './repo.ts';
+
+export interface Inline {
+  readonly supervisor: Supervisor;
+  /** All records that became durable, in order. */
+  readonly records: StoredRunRecord[];
+  /** `<common git directory>/troupe`. */
+  readonly directory: string;
+  /** Writes `run.json`, as the command line does before a start. */
+  prepare(file: RunFile): void;
+}
+
+export async function inlineSupervisor(repo: TempRepo, run?: ActorRun): Promise<Inline> {
+  const clock = new SystemClock();
+  const repository = await repo.open();
+  const directory = join(repository.commonDir, 'troupe');
+  const host = new InlineHost({
+    clock,
+    run: run ?? (() => Promise.reject(new Error('this team has no actors'))),
+  });
+  const supervisor = await openSupervisor({
+    files: new NodeFiles(),
+    clock,
+    random: new CryptoRandom(),
+    exec: new NodeExec(),
+    logger: {
+      log: (level, message, data) => {
+        if (level === 'error') process.stderr.write(`${message} ${JSON.stringify(data)}\n`);
+      },
+    },
+    repository,
+    directory,
+    hosts: { thread: host, pool: host },
+    environment: { PATH: process.env['PATH'] ?? '', HOME: repo.home },
+    shell: { file: '/bin/bash', args: ['--noprofile', '--norc', '-c'] },
+    pid: process.pid,
+  });
+  const records: StoredRunRecord[] = [];
+  supervisor.onRecord((_run, record) => records.push(record));
+  return {
+    supervisor,
+    records,
+    directory,
+    prepare: (file) => {
+      mkdirSync(join(directory, 'runs', file.id), { recursive: true });
+      writeFileSync(join(directory, 'runs', file.id, 'run.json'), JSON.stringify(file));
+    },
+  };
+}
