@@ -5,6 +5,11 @@
  * Invariants: A1 one exit per start · A2 a host does not throw · A3 a call into a dead thread rejects at once ·
  * A4 one live incarnation per name · A5 a state is derived.
  */
+export { InlineHost, type InlineHostOptions } from './host/inline.ts';
+export type { FarEnd } from './host/link.ts';
+export { PoolHost, type PoolHostOptions } from './host/pool.ts';
+export { type ServeOptions, serveJob, serveThread } from './host/serve.ts';
+export { type ThreadHandle, ThreadHost, type ThreadHostOptions } from './host/thread.ts';
 export type { ActorHandle, ActorHost, HostEvents, HostExit } from './host.ts';
 export {
   type Actor,
@@ -24,3 +29,5 @@ export {
   nextIncarnation,
   type StartNumbers,
 } from './lifecycle.ts';
+export { type ActorPort, type ActorWire, makeActorWire, type WireOptions } from './wire/port.ts';
+export { type ActorRun, runToEnd } from './wire/run.ts';

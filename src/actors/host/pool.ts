@@ -1,0 +1,161 @@
+/**
+ * One-shot jobs on a bounded Piscina pool: for subagents. A parent that waits for a child holds no slot, since parents
+ * that live long have threads of their own.
+ *
+ * Invariants: A1, A2, A3 of `host.ts`; at most `maxThreads` run and `maxQueue` wait, one more is refused by name of the
+ * bound. Threads are used again, so an entry keeps no state between jobs.
+ */
+
+import type { ResourceLimits } from 'node:worker_threads';
+import type { Piscina } from 'piscina';
+import { ensureError } from '../../kernel/errors.ts';
+import type { ActorStart } from '../../protocol/actor-wire.ts';
+import type { ActorHandle, ActorHost, HostEvents, HostExit } from '../host.ts';
+import { POOL_IDLE_MS, POOL_QUEUE_MAX, POOL_THREADS_MAX } from '../limits.ts';
+import { crashOf } from './death.ts';
+import { Link } from './link.ts';
+
+export interface PoolHostOptions {
+  /** Built JavaScript whose default export calls `serveJob`. */
+  readonly entry: URL;
+  readonly maxThreads?: number;
+  /** Jobs that may wait for a thread. */
+  readonly maxQueue?: number;
+  readonly resourceLimits?: ResourceLimits;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export class PoolHost implements ActorHost {
+  readonly #options: PoolHostOptions;
+  readonly #threadsMax: number;
+  readonly #queueMax: number;
+  readonly #jobs = new Set<Job>();
+  #pool: Promise<Piscina> | null = null;
+  #closed = false;
+
+  constructor(options: PoolHostOptions) {
+    this.#options = options;
+    this.#threadsMax = options.maxThreads ?? POOL_THREADS_MAX;
+    this.#queueMax = options.maxQueue ?? POOL_QUEUE_MAX;
+  }
+
+  start(start: ActorStart, events: HostEvents): ActorHandle {
+    const job: Job = new Job(start, {
+      onRequests: (requests) => events.onRequests(requests),
+      onExit: (outcome) => {
+        this.#jobs.delete(job);
+        events.onExit(outcome);
+      },
+    });
+    const refusal = this.#refusal();
+    this.#jobs.add(job);
+    if (refusal !== null) queueMicrotask(() => job.fail(refusal));
+    else void job.runOn(this.#openPool());
+    return job.handle;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([...this.#jobs].map((job) => job.handle.kill()));
+    const pool = await this.#pool?.catch(() => null);
+    await pool?.destroy();
+  }
+
+  #refusal(): HostExit | null {
+    if (this.#closed) {
+      return { kind: 'crashed', code: 'start-failed', message: 'The pool of subagents is closed' };
+    }
+    if (this.#jobs.size < this.#threadsMax + this.#queueMax) return null;
+    return {
+      kind: 'crashed',
+      code: 'pool-full',
+      message: `The pool of subagents is full: ${this.#threadsMax} run (bound maxThreads) and ${this.#queueMax} wait (bound maxQueue)`,
+    };
+  }
+
+  #openPool(): Promise<Piscina> {
+    this.#pool ??= this.#makePool();
+    return this.#pool;
+  }
+
+  /** Loaded with the first job: most runs have none. */
+  async #makePool(): Promise<Piscina> {
+    const { Piscina } = await import('piscina');
+    const { entry, resourceLimits, env } = this.#options;
+    const pool = new Piscina({
+      filename: entry.href,
+      minThreads: 0,
+      maxThreads: this.#threadsMax,
+      idleTimeout: POOL_IDLE_MS,
+      atomics: 'disabled',
+      ...(resourceLimits === undefined ? {} : { resourceLimits }),
+      ...(env === undefined ? {} : { env: { ...env } }),
+    });
+    // An entry that can't be loaded settles no run and is told here alone; without a listener it ends the process.
+    pool.on('error', (error: unknown) => {
+      for (const job of this.#jobs) job.lose(error);
+    });
+    return pool;
+  }
+}
+
+class Job {
+  readonly handle: ActorHandle;
+  readonly #link: Link;
+  readonly #start: ActorStart;
+  readonly #abort = new AbortController();
+
+  constructor(start: ActorStart, events: HostEvents) {
+    this.#start = start;
+    const link = new Link({ start, events, force: () => this.#abort.abort(), after: afterReal });
+    this.#link = link;
+    this.handle = {
+      post: (messages) => link.post(messages),
+      interrupt: () => link.interrupt(),
+      // A job that still waits for a thread has nobody to ask.
+      stop: (graceMs) => (link.started ? link.stop(graceMs) : link.kill()),
+      kill: () => link.kill(),
+      heartbeat: () => link.heartbeat(),
+    };
+  }
+
+  async runOn(opening: Promise<Piscina>): Promise<void> {
+    const { far, calls } = this.#link;
+    // The call waits in the port until the job has a thread; how the job ends is told by its promise.
+    calls.start(this.#start).catch(() => {});
+    try {
+      const pool = await opening;
+      const ended: unknown = await pool.run(far, {
+        transferList: [far.control, far.data],
+        signal: this.#abort.signal,
+      });
+      this.#link.exit(ended as HostExit);
+    } catch (error) {
+      if (this.#link.forced) {
+        // Rejected at once; the thread is gone a moment later, and takes its ports along.
+        await this.#link.farClosed();
+        this.#link.exit({ kind: 'killed' });
+      } else {
+        this.lose(error);
+      }
+    }
+  }
+
+  /** The thread died under it. */
+  lose(error: unknown): void {
+    this.fail(crashOf({ error: ensureError(error), exitCode: null }, this.#link.started));
+  }
+
+  fail(outcome: HostExit): void {
+    this.#link.exit(outcome);
+    // Takes it out of the queue of a pool that can't run it.
+    this.#abort.abort();
+    this.#link.far.control.close();
+    this.#link.far.data.close();
+  }
+}
+
+function afterReal(ms: number, action: () => void): () => void {
+  const timer = setTimeout(action, ms);
+  return () => clearTimeout(timer);
+}
