@@ -1,5 +1,33 @@
 /** Room `platform`: Node adapters of the kernel's ports, and what else needs the machine itself. */
 export { CryptoRandom } from './crypto-random.ts';
 export { findWrappers, type Isolation, probe, type Rung, type Wrapper } from './isolation.ts';
+export { JsonLogger, type JsonLoggerOptions } from './json-logger.ts';
+export {
+  acquireLock,
+  type Lock,
+  type LockDeps,
+  type LockHolder,
+  readLockHolder,
+} from './lock.ts';
 export { NodeExec, type NodeExecOptions } from './node-exec.ts';
+export { NodeFiles } from './node-files.ts';
+export {
+  type Liveness,
+  NodeProcessTable,
+  type ProcessIdentity,
+  type ProcessTable,
+} from './process-table.ts';
+export {
+  type InsideContent,
+  type InsideEntry,
+  type InsideFile,
+  type InsideStat,
+  listInside,
+  makeDirectoriesInside,
+  openInside,
+  readInside,
+  statInside,
+  writeInside,
+} from './safe-open.ts';
+export { sha256Hex, socketPathFor } from './socket-path.ts';
 export { SystemClock } from './system-clock.ts';

@@ -31,3 +31,16 @@ export const PS_BYTES_MAX: number = 32 * 1024 * 1024;
 
 /** Rounds of a contest for the lock; each lost round means that somebody else moved. */
 export const LOCK_ROUNDS_MAX: number = 200;
+
+/** Bytes of a socket's path: the kernel's own bound is 108 on Linux and 104 on macOS, with its closing NUL. */
+export const SOCKET_PATH_BYTES_MAX: number = 100;
+
+/** Characters of a line of the log; a longer one loses its data. */
+export const LOG_LINE_MAX: number = 64 * 1024;
+
+/** Links followed on the way to one file, and folders on that way. */
+export const LINKS_MAX: number = 40;
+export const PATH_PARTS_MAX: number = 200;
+
+/** Size up to which a whole file is read at once. */
+export const READ_BYTES_MAX: number = 32 * 1024 * 1024;

@@ -2,21 +2,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { build } from 'vite';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findWrappers, NodeExec } from '../../src/platform/index.ts';
+import { bundlePlatform } from './exec-bundle.ts';
 import { eventually, marked } from './exec-support.ts';
 
 let folder: string;
+let bundle: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'troupe-exec-crash-'));
-  await build({
-    configFile: false,
-    logLevel: 'silent',
-    ssr: { noExternal: true },
-    build: { ssr: resolve('src/platform/index.ts'), outDir: folder, emptyOutDir: false },
-  });
+  bundle = await bundlePlatform(folder);
 });
 afterAll(async () => {
   await rm(folder, { recursive: true });
@@ -50,7 +46,7 @@ describe.each(found)('NodeExec.spawn by $isolation and the death of its process'
       marker: `${marker}/${name}`,
     }));
     const order = JSON.stringify({ rung: wrapper.isolation, folders, requests, early });
-    const args = ['--input-type=module', '-e', SUPERVISOR, join(folder, 'index.js'), order];
+    const args = ['--input-type=module', '-e', SUPERVISOR, bundle, order];
     return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   }
 
