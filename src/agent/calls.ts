@@ -8,6 +8,7 @@
  * - M5 Interrupt mail ends what runs and closes what is left, unrun, with recorded results.
  */
 import type { CallId } from '../kernel/index.ts';
+import { evaluateCall } from '../permissions/index.ts';
 import type { ActorReply, Workplace } from '../protocol/index.ts';
 import type { CallBlock } from '../sessions/index.ts';
 import { boundOutcome, parseCall, type Tool, type ToolContext } from '../tools/index.ts';
@@ -97,8 +98,10 @@ async function runInThread(
   const { call, tool, input } = prepared;
   const { signal } = run.interrupts;
   if (tool.access === 'read') {
-    const verdict = run.deps.judgeRead(tool.name, input);
-    if (!verdict.allow) return closed(call, `refused: ${verdict.reason}`);
+    // Reads are decided here, on the rules as they were at the start.
+    const rules = run.deps.start.permissions;
+    const verdict = evaluateCall({ tool: tool.name, input }, rules, { mutating: false });
+    if (verdict.action !== 'allow') return closed(call, `refused: ${verdict.reason}`);
   } else {
     const reply = await permit(run, call);
     if (reply === null) return closed(call, NOT_RUN, 'mail');

@@ -3,5 +3,5 @@
  * journal and the mailboxes are the business of others.
  */
 export { runAgent } from './loop.ts';
-export type { AgentDeps, AgentEnd, AgentPort, Verdict } from './port.ts';
+export type { AgentDeps, AgentEnd, AgentPort } from './port.ts';
 export { type RosterEntry, type SystemPromptOptions, systemPrompt } from './system-prompt.ts';

@@ -31,8 +31,6 @@ export interface AgentPort {
   workplace(): Workplace | null;
 }
 
-export type Verdict = { readonly allow: true } | { readonly allow: false; readonly reason: string };
-
 export interface AgentDeps {
   readonly start: ActorStart;
   readonly port: AgentPort;
@@ -44,8 +42,6 @@ export interface AgentDeps {
   readonly entries: readonly PlacedEntry[];
   readonly treeAt: (root: string) => TreeFiles;
   readonly outputs: Outputs;
-  /** Decides on reads, by a snapshot of the rules. Mutating calls are judged by the supervisor. */
-  readonly judgeRead: (tool: string, input: unknown) => Verdict;
   readonly limitWork: WorkLimit;
 }
 

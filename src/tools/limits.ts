@@ -21,6 +21,8 @@ export const GLOB_PATHS_MAX = 1000;
 /** Entries that one walk looks at. */
 export const WALK_ENTRIES_MAX = 50_000;
 export const WALK_DEPTH_MAX = 64;
+/** Longest work without a turn of the event loop, but for a single file. */
+export const BREATH_MS = 20;
 
 export const GREP_MATCHES_MAX = 200;
 export const GREP_FILE_BYTES_MAX: number = 2 * 1024 * 1024;

@@ -22,7 +22,7 @@ import {
   type ToolOutcome,
 } from './tool.ts';
 import { checkPath, decodeUtf8, explain, isBinary, type Located, locate } from './tree-access.ts';
-import { type WalkState, walkFiles } from './walk.ts';
+import { Breather, type WalkState, walkFiles } from './walk.ts';
 
 const folder = z.string().optional().describe('Where to look, relative to the root of your tree.');
 
@@ -43,7 +43,9 @@ export const globTool: Tool = makeTool({
     const found: string[] = [];
     const prefix = start.real === '' ? 0 : start.real.length + 1;
     try {
-      for await (const path of walkFiles(start.tree, { from: start.real, state, signal })) {
+      const breather = new Breather(context.clock);
+      const files = walkFiles(start.tree, { from: start.real, state, breather, signal });
+      for await (const path of files) {
         if (!matches(path.slice(prefix))) continue;
         if (found.length >= GLOB_PATHS_MAX) {
           found.push(`[cut at ${GLOB_PATHS_MAX} paths: use a narrower pattern]`);
@@ -127,11 +129,13 @@ class Search {
   readonly #rows: string[] = [];
   readonly #notes: string[] = [];
   readonly #cut: string[] = [];
+  readonly #breather: Breather;
   #matches = 0;
   #large = 0;
 
   constructor(options: SearchOptions) {
     this.#options = options;
+    this.#breather = new Breather(options.tools.clock);
   }
 
   async run(wanted: (path: string) => boolean, signal: AbortSignal): Promise<ToolOutcome> {
@@ -140,7 +144,7 @@ class Search {
     const state: WalkState = { truncated: false };
     const prefix = start.real === '' ? 0 : start.real.length + 1;
     for await (const path of this.#files(state, signal)) {
-      signal.throwIfAborted();
+      await this.#breather.breathe(signal);
       if (path !== start.real && !wanted(path.slice(prefix))) continue;
       if (tools.clock.monotonicMs() > deadline) {
         this.#notes.push(`stopped after ${GREP_MS_MAX / 1000} s: give a path or a glob`);
@@ -167,7 +171,10 @@ class Search {
     const { start } = this.#options;
     const stat = start.real === '' ? null : await start.tree.stat(start.real);
     if (stat?.kind === 'file') yield start.real;
-    else yield* walkFiles(start.tree, { from: start.real, state, signal });
+    else {
+      const breather = this.#breather;
+      yield* walkFiles(start.tree, { from: start.real, state, breather, signal });
+    }
   }
 
   async #searchFile(path: string): Promise<void> {

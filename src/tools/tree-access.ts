@@ -100,14 +100,15 @@ export async function explain(
   error: unknown,
   at: { readonly tree: TreeFiles; readonly path: string },
 ): Promise<string> {
-  if (isTroupeError(error)) return error.message;
   const shown = at.path === '' ? 'the root of your tree' : at.path;
   switch (systemCode(error)) {
     case 'ENOENT':
+    case 'path/not-found':
       return `${shown} does not exist${await nearby(at)}`;
     case 'EISDIR':
       return `${shown} is a directory: use list_dir`;
     case 'ENOTDIR':
+    case 'path/not-a-directory':
       return `${shown}: a part of this path is a file, not a directory`;
     case 'ELOOP':
       return `${shown} is a link that can not be followed`;
@@ -119,7 +120,8 @@ export async function explain(
     case 'ENOSPC':
       return `${shown}: no space left on the device`;
     default:
-      return `${shown}: ${ensureError(error).message}`;
+      // A `TroupeError` names the path itself.
+      return isTroupeError(error) ? error.message : `${shown}: ${ensureError(error).message}`;
   }
 }
 

@@ -29,27 +29,38 @@ export interface TreeFiles {
   read(path: string, maxBytes: number): Promise<TreeRead>;
   /** Replaces the whole content, keeps the mode of a file that is there, creates parents. */
   write(path: string, bytes: Uint8Array): Promise<void>;
-  /** Does not follow a link; null when missing. */
+  /** Null when missing. */
   stat(path: string): Promise<FileStat | null>;
   list(path: string): Promise<TreeEntry[]>;
 }
 
-/** What the platform offers: the same operations for any root, each call race-free below it. */
+/** What the platform offers (`platform/safe-open.ts`, by these names): each call is race-free below the root. */
 export interface TreeOps {
-  real(root: string, path: string): Promise<string>;
-  read(root: string, path: string, maxBytes: number): Promise<TreeRead>;
-  write(root: string, path: string, bytes: Uint8Array): Promise<void>;
-  stat(root: string, path: string): Promise<FileStat | null>;
-  list(root: string, path: string): Promise<TreeEntry[]>;
+  /** See `TreeFiles.real`; rejects `path/outside`. */
+  realInside(root: string, relative: string): Promise<string>;
+  readInside(
+    root: string,
+    relative: string,
+    options: { readonly length: number; readonly sizeMax: number },
+  ): Promise<TreeRead>;
+  /** Folders on the way must exist. */
+  writeInside(root: string, relative: string, bytes: Uint8Array): Promise<unknown>;
+  makeDirectoriesInside(root: string, relative: string): Promise<void>;
+  statInside(root: string, relative: string): Promise<FileStat | null>;
+  listInside(root: string, relative: string): Promise<readonly TreeEntry[]>;
 }
 
 export function makeTreeFiles(root: string, ops: TreeOps): TreeFiles {
   return {
     root,
-    real: (path) => ops.real(root, path),
-    read: (path, maxBytes) => ops.read(root, path, maxBytes),
-    write: (path, bytes) => ops.write(root, path, bytes),
-    stat: (path) => ops.stat(root, path),
-    list: (path) => ops.list(root, path),
+    real: (path) => ops.realInside(root, path),
+    read: (path, maxBytes) => ops.readInside(root, path, { length: maxBytes, sizeMax: maxBytes }),
+    write: async (path, bytes) => {
+      const slash = path.lastIndexOf('/');
+      if (slash > 0) await ops.makeDirectoriesInside(root, path.slice(0, slash));
+      await ops.writeInside(root, path, bytes);
+    },
+    stat: (path) => ops.statInside(root, path),
+    list: async (path) => [...(await ops.listInside(root, path))],
   };
 }

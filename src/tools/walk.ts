@@ -3,7 +3,8 @@
  * `.gitignore` files exclude (nested ones too), and what the floor keeps shut. Links are not followed.
  */
 import ignore, { type Ignore } from 'ignore';
-import { WALK_DEPTH_MAX, WALK_ENTRIES_MAX } from './limits.ts';
+import type { Clock } from '../kernel/index.ts';
+import { BREATH_MS, WALK_DEPTH_MAX, WALK_ENTRIES_MAX } from './limits.ts';
 import { protectedReason } from './path-guard.ts';
 import { decodeUtf8 } from './tree-access.ts';
 import type { TreeFiles } from './tree-files.ts';
@@ -11,6 +12,26 @@ import type { TreeFiles } from './tree-files.ts';
 export interface WalkState {
   /** Set when the walk stopped at its bound. */
   truncated: boolean;
+}
+
+/** Gives the thread's event loop a turn now and then, so that an interrupt is heard during long work. */
+export class Breather {
+  readonly #clock: Clock;
+  #last: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#last = clock.monotonicMs();
+  }
+
+  /** Rejects when the signal has aborted. */
+  async breathe(signal: AbortSignal): Promise<void> {
+    if (this.#clock.monotonicMs() - this.#last >= BREATH_MS) {
+      await this.#clock.sleep(0, signal);
+      this.#last = this.#clock.monotonicMs();
+    }
+    signal.throwIfAborted();
+  }
 }
 
 interface Rules {
@@ -24,16 +45,21 @@ const IGNORE_FILE_BYTES_MAX = 256 * 1024;
 /** Paths of regular files, relative to the root, in order of their names folder by folder. */
 export async function* walkFiles(
   tree: TreeFiles,
-  options: { readonly from: string; readonly state: WalkState; readonly signal: AbortSignal },
+  options: {
+    readonly from: string;
+    readonly state: WalkState;
+    readonly breather: Breather;
+    readonly signal: AbortSignal;
+  },
 ): AsyncGenerator<string> {
-  const { from, state, signal } = options;
+  const { from, state, breather, signal } = options;
   const above = await rulesAbove(tree, from);
   const budget = { left: WALK_ENTRIES_MAX };
   const stack: { path: string; rules: readonly Rules[]; depth: number }[] = [
     { path: from, rules: above, depth: 0 },
   ];
   for (let folder = stack.pop(); folder !== undefined; folder = stack.pop()) {
-    signal.throwIfAborted();
+    await breather.breathe(signal);
     const rules = [...folder.rules, ...(await rulesOf(tree, folder.path))];
     const below: typeof stack = [];
     for (const { name, kind } of await tree.list(folder.path)) {

@@ -205,7 +205,7 @@ test('L9: neighbouring reads run side by side, changes in order', async () => {
 test('invalid parameters, unknown tools, refusals and failures go back to the model, which goes on', async () => {
   const world = new World({
     files: { a: 'x x' },
-    judgeRead: (tool) => (tool === 'glob' ? { allow: false, reason: 'no globs' } : { allow: true }),
+    rules: [{ id: 'r', effect: 'deny', tool: 'glob', reason: 'no globs' }],
     model: `
   - turns:
       - calls:

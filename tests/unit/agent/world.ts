@@ -19,6 +19,7 @@ import type {
   ActorStart,
   Envelope,
   Lane,
+  PermissionRule,
   PlacedEntry,
   Provider,
   ProviderRequest,
@@ -42,7 +43,7 @@ export interface WorldOptions {
   readonly prompt?: string;
   readonly turns?: number;
   readonly entries?: readonly SessionEntry[];
-  readonly judgeRead?: AgentDeps['judgeRead'];
+  readonly rules?: readonly PermissionRule[];
 }
 
 const RECORDED = new Set(['answer', 'result', 'permit', 'act']);
@@ -190,7 +191,7 @@ export class World {
       system: 'You are ada.',
       tools: toolsForKind(kind),
       limits: { parallel: 4, turns, depth: 2, fanout: 4 },
-      permissions: { default: 'allow', rules: [], attended: false },
+      permissions: { default: 'allow', rules: this.#options.rules ?? [], attended: false },
       journalDirectory: '/journal',
       outputsDirectory: '/outputs',
       workplace: this.workplace,
@@ -206,7 +207,6 @@ export class World {
       entries: [...this.journal],
       treeAt: () => this.tree,
       outputs: this.outputs,
-      judgeRead: this.#options.judgeRead ?? (() => ({ allow: true })),
       limitWork: (work) => {
         work();
         return true;
