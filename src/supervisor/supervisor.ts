@@ -168,7 +168,7 @@ class RunningSupervisor implements Supervisor {
     const outputs = `${directory}/outputs`;
     await files.makeDirectory(outputs);
     await files.makeDirectory(`${directory}/blobs`);
-    const views = new ViewFiles({ files, logger, directory: `${directory}/views` });
+    const views = new ViewFiles({ files, clock, logger, directory: `${directory}/views` });
     await views.open();
     const journal = await openJournal({
       files,

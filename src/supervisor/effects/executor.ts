@@ -17,11 +17,18 @@ import { KILL_GRACE_MS } from '../limits.ts';
 import type { ProcessHost } from './commands.ts';
 import { type GitWork, messageOf } from './git.ts';
 
+/** What the executor asks of git and of the process host; a bench or a simulation brings its own. */
+export type TreeWork = Pick<
+  GitWork,
+  'prepare' | 'commit' | 'restore' | 'merge' | 'advance' | 'view' | 'scratch' | 'drop'
+>;
+export type CommandWork = Pick<ProcessHost, 'run' | 'kill' | 'close'>;
+
 export interface ExecutorDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly git: GitWork;
-  readonly processes: ProcessHost;
+  readonly git: TreeWork;
+  readonly processes: CommandWork;
   readonly hosts: { readonly thread: ActorHost; readonly pool: ActorHost };
   readonly directories: { readonly journal: string; readonly outputs: string };
   readonly onLive: (event: {
