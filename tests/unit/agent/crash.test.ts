@@ -99,7 +99,7 @@ test('L4 L9: and after many crashes', async () => {
       }),
       async (steps) => {
         let at = 0;
-        const crashes = steps.map(([step, when]) => ({ at: (at += step), when }) as Crash);
+        const crashes = steps.map(([step, when]) => ({ at: (at += step), when }));
         expect(await outcome(crashes)).toEqual(expected);
       },
     ),
