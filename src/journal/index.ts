@@ -8,6 +8,7 @@
  */
 export type { JournalErrorCode } from './errors.ts';
 export { type FollowJournalOptions, followJournal } from './follow.ts';
+export type { Appended, AppendOptions, Journal } from './handle.ts';
 export { type OpenJournalOptions, openJournal } from './journal.ts';
 export { JOURNAL_LIMITS, type JournalLimits } from './limits.ts';
 export { type ReadJournalOptions, readJournal } from './reader.ts';
@@ -21,4 +22,3 @@ export {
   type VerifyReport,
   verifyJournal,
 } from './verify.ts';
-export type { Appended, AppendOptions, Journal } from './writer.ts';

@@ -1,13 +1,13 @@
 /** Opening a journal for writing: recovery first, then the writer. The caller holds the lock on the folder. */
 import type { Clock, Files, Random } from '../kernel/index.ts';
 import { mintId } from '../kernel/index.ts';
+import type { Journal } from './handle.ts';
 import type { JournalLimits } from './limits.ts';
 import { withDefaults } from './limits.ts';
 import type { RecordHead, StoredRecord } from './record.ts';
 import { recover } from './recovery.ts';
 import { Reserve } from './reserve.ts';
 import { OpenSegment } from './segment.ts';
-import type { Journal } from './writer.ts';
 import { Writer } from './writer.ts';
 
 export interface OpenJournalOptions {

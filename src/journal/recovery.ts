@@ -72,10 +72,9 @@ export async function recover(options: RecoverOptions): Promise<Recovered> {
   const names = await listSegments(files, directory);
   const collected = new Collected(options);
   const scanner = new Scanner(collected, { ...limits, adopt: false });
-  let unterminated = false;
   for (const [index, file] of names.entries()) {
     if (index > 0) scanner.endSegment();
-    unterminated = await scanSegment(scanner, file, options);
+    await scanSegment(scanner, file, options);
   }
   const torn = names.length === 0 ? null : scanner.endLast();
   const last = names.at(-1);
@@ -84,7 +83,7 @@ export async function recover(options: RecoverOptions): Promise<Recovered> {
   let cut: CutTail | null = null;
   let size = 0;
   if (last !== undefined) {
-    const mended = await mend(options, last, { torn, addLineFeed: unterminated && torn === null });
+    const mended = await mend(options, last, { torn, endLine: !damaged });
     cut = mended.cut;
     size = mended.size;
   }
@@ -148,15 +147,11 @@ function isSeal(view: RecordView): boolean {
   return view.end - view.start < 64 && readHead(view).k === 'seal';
 }
 
-async function scanSegment(
-  scanner: Scanner,
-  file: string,
-  options: RecoverOptions,
-): Promise<boolean> {
+async function scanSegment(scanner: Scanner, file: string, options: RecoverOptions): Promise<void> {
   const handle = await options.files.open(`${options.directory}/${file}`, 'read');
   try {
     scanner.beginSegment(file);
-    return scanner.pushUnterminated(await walkFile(handle, scanner, options.limits));
+    scanner.pushUnterminated(await walkFile(handle, scanner, options.limits));
   } finally {
     await handle.close();
   }
@@ -166,7 +161,7 @@ async function scanSegment(
 async function mend(
   options: RecoverOptions,
   file: string,
-  what: { torn: TornTail | null; addLineFeed: boolean },
+  what: { torn: TornTail | null; endLine: boolean },
 ): Promise<{ cut: CutTail | null; size: number }> {
   const { files, directory } = options;
   const { torn } = what;
@@ -174,7 +169,7 @@ async function mend(
   const handle = await files.open(`${directory}/${file}`, 'append');
   try {
     if (torn !== null) await handle.truncate(torn.offset);
-    if (what.addLineFeed) handle.write(Uint8Array.of(LF));
+    if (what.endLine) await endLine(handle);
     await handle.datasync();
     return {
       cut: torn === null || kept === null ? null : { ...torn, ...kept },
@@ -186,6 +181,14 @@ async function mend(
   } finally {
     await handle.close();
   }
+}
+
+/** The last record may have lost its line feed to the tear. */
+async function endLine(handle: FileHandle): Promise<void> {
+  const size = await handle.size();
+  if (size === 0) return;
+  const last = await handle.read(size - 1, 1);
+  if (last[0] !== LF) handle.write(Uint8Array.of(LF));
 }
 
 async function setAside(
@@ -295,10 +298,10 @@ async function syncLevels(options: RecoverOptions): Promise<void> {
   } catch (error) {
     throw errors.failed(directory, 'sync of the directory', error);
   }
-  let level = parentOf(directory);
+  let level = directory;
   for (let count = 0; count < limits.ancestorsSyncedMax && level !== ''; count += 1) {
-    await syncIfAllowed(files, level);
     level = parentOf(level);
+    await syncIfAllowed(files, level);
   }
 }
 

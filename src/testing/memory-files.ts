@@ -251,7 +251,7 @@ export class MemoryFiles implements Files {
 
   #write(file: FileNode, bytes: Uint8Array, path: string): number {
     const most = Math.min(this.writeBytesMax ?? bytes.length, this.spaceLeft ?? bytes.length);
-    if (most <= 0 && bytes.length > 0) throw systemError('ENOSPC', 'write', path);
+    if (this.spaceLeft === 0 && bytes.length > 0) throw systemError('ENOSPC', 'write', path);
     const taken = bytes.subarray(0, most);
     file.append(taken);
     file.mtimeMs = this.#tick();
