@@ -4,11 +4,23 @@
  * Invariants: W3 a ref outside this namespace is never created, moved or deleted here; W4 a ref moves only from the value
  * that the caller saw.
  */
+import { invariant, isName } from '../kernel/index.ts';
 import { errors } from './errors.ts';
+import { join } from './paths.ts';
 import { isObjectId, type Repository, resolveCommit } from './repository.ts';
+import { readRegistrations, readText } from './tree-check.ts';
 
-export const integrationBranch = (run: string): string => `troupe/${run}/main`;
-export const taskBranch = (run: string, task: string): string => `troupe/${run}/task/${task}`;
+/** W3: both take checked names only, so that no branch can be anything but a file under `troupe/`. */
+export function integrationBranch(run: string): string {
+  invariant(isName(run), `W3: run ${JSON.stringify(run)} is no name`);
+  return `troupe/${run}/main`;
+}
+
+export function taskBranch(run: string, task: string): string {
+  invariant(isName(run) && isName(task), `W3: ${JSON.stringify([run, task])} are no names`);
+  return `troupe/${run}/task/${task}`;
+}
+
 export const branchRef = (branch: string): string => `refs/heads/${branch}`;
 
 /** Run of a branch of ours, or null. */
@@ -82,9 +94,37 @@ export interface RefMove {
   readonly reason?: string | undefined;
 }
 
-/** W4. `stale` when the ref is not at `from` any more (or exists, for null). Throws `worktree/foreign-ref`. */
+/**
+ * W4. `stale` when the ref is not at `from` any more (or exists, for null). Throws `worktree/foreign-ref`, and
+ * `worktree/checked-out` when somebody looks at that branch in a work tree.
+ */
 export async function advanceRef(repo: Repository, move: RefMove): Promise<'moved' | 'stale'> {
-  return repo.lock.run(`move ${move.ref}`, () => moveRef(repo, move));
+  return repo.lock.run(`move ${move.ref}`, async () => {
+    requireOwn(move.ref);
+    await requireNotCheckedOut(repo, move.ref);
+    return moveRef(repo, move);
+  });
+}
+
+/**
+ * A branch that moves under somebody's files makes a commit there undo what came. Throws `worktree/checked-out`; asked
+ * before a merge is computed, too, so that a merge that cannot land does not begin.
+ */
+export async function requireNotCheckedOut(repo: Repository, ref: string): Promise<void> {
+  for (const place of await checkouts(repo)) {
+    if (branchRef(place.branch) === ref) throw errors.checkedOut(place.branch, place.path);
+  }
+}
+
+/** Branches that are checked out somewhere, the user's main work tree included. */
+export async function checkouts(repo: Repository): Promise<{ branch: string; path: string }[]> {
+  const places = await readRegistrations(repo);
+  const found = places.flatMap(({ branch, path }) => (branch === null ? [] : [{ branch, path }]));
+  if (repo.bare) return found;
+  const head = await readText(repo.deps.files, join(repo.commonDir, 'HEAD'));
+  const branch = /^ref: refs\/heads\/(.+)$/.exec(head ?? '')?.[1];
+  const path = repo.gitDir === repo.commonDir ? repo.root : repo.commonDir;
+  return branch === undefined ? found : [...found, { branch, path }];
 }
 
 /** Deletes a ref of ours if it is at `from`. */

@@ -185,7 +185,8 @@ export async function writeCommit(
   const parents = commit.parents.flatMap((parent) => ['-p', parent]);
   const result = await git.run({
     args: ['commit-tree', commit.tree, ...parents, '-F', '-'],
-    stdin: commit.message.endsWith('\n') ? commit.message : `${commit.message}\n`,
+    // git takes no NUL in a message, and a model may write anything.
+    stdin: `${commit.message.replaceAll('\0', '').trimEnd()}\n`,
     authorEnv: commit.authorEnv,
   });
   return result.stdout.trim();

@@ -28,7 +28,8 @@ export type WorktreeErrorCode =
   | 'worktree/carry-failed'
   | 'worktree/no-such-saved'
   | 'worktree/lock-timeout'
-  | 'worktree/foreign-ref';
+  | 'worktree/foreign-ref'
+  | 'worktree/checked-out';
 
 interface Failure {
   readonly code: WorktreeErrorCode;
@@ -216,6 +217,14 @@ export const errors = {
       code: 'worktree/lock-timeout',
       message: `${what} waited too long for the repository: ${holder} holds it`,
       hint: 'a git call hangs; see `troupe doctor`',
+      retryable: true,
+    }),
+  checkedOut: (branch: string, path: string): TroupeError =>
+    failure({
+      code: 'worktree/checked-out',
+      message: `the branch \`${branch}\` is checked out at ${path}, so it is not moved under those files`,
+      hint: `go to another branch there (git -C '${path}' switch --detach), then resume`,
+      data: { branch, path },
       retryable: true,
     }),
   foreignRef: (ref: string): TroupeError =>

@@ -4,7 +4,7 @@
  * directory), hence the `unsafe` flags; and a call that fails without a word resolves as success, hence one instance for
  * each call, whose exit code is read in the `errors` hook.
  */
-import { type SimpleGitOptions, simpleGit } from 'simple-git';
+import type { SimpleGitOptions } from 'simple-git';
 import { ensureError } from '../kernel/index.ts';
 import { errors } from './errors.ts';
 import { type Git, gitArguments, gitEnvironment } from './git-cli.ts';
@@ -27,6 +27,8 @@ export async function readGit(git: Git, args: readonly string[]): Promise<string
   let exitCode = 0;
   let stderr = '';
   const env = gitEnvironment(git.setup);
+  // Loaded when it is first needed: commands that touch no repository should not pay for it.
+  const { simpleGit } = await import('simple-git');
   const client = simpleGit({
     baseDir: git.place.workTree ?? git.place.gitDir,
     binary: git.setup.gitPath,

@@ -19,7 +19,7 @@ export {
   readRef,
   taskBranch,
 } from './branches.ts';
-export { type CarryRequest, carriedPaths } from './carry.ts';
+export { type CarryRequest, carriedPaths, planCarry } from './carry.ts';
 export { type CommitOutcome, type CommitRequest, commitTree, discardChanges } from './commit.ts';
 export type { ConflictFile } from './conflict.ts';
 export { type DiffFile, type DiffRange, diffSummary, diffText } from './diff.ts';

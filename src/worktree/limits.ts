@@ -23,6 +23,8 @@ export const LIMITS = {
   conflictFiles: 50,
   conflictHunks: 20,
   conflictLines: 200,
+  /** Difference that the survival check reads; it is parsed in the supervisor's thread. */
+  survivalMax: 16 * 1024 * 1024,
   /** What a lost-lines report carries. */
   lostLines: 20,
   /** Saved states of one task. */

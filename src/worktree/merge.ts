@@ -5,9 +5,10 @@
  * Invariants: W11 a merge that loses an added line is reported; W12 the new commit is made from exactly the two commits
  * that the caller named.
  */
-import { isAncestor, mergeBase, treeOf } from './branches.ts';
+import { branchRef, checkouts, isAncestor, mergeBase, readRef, treeOf } from './branches.ts';
 import { writeCommit } from './commit.ts';
 import { type ConflictFile, conflictFiles, mergeCommits } from './conflict.ts';
+import { errors } from './errors.ts';
 import type { Git } from './git-cli.ts';
 import { LIMITS } from './limits.ts';
 import type { Repository } from './repository.ts';
@@ -47,10 +48,14 @@ export type MergeOutcome =
   /** The integration branch has all of it already. */
   | { readonly kind: 'nothing' };
 
-/** Idempotent in effect: a second call makes another commit object with the same content. */
+/**
+ * Idempotent in effect: a second call makes another commit object with the same content. Throws `worktree/checked-out`
+ * when somebody has the integration branch checked out.
+ */
 export async function mergeTask(repo: Repository, request: MergeRequest): Promise<MergeOutcome> {
   const { integration, taskCommit } = request;
   if (await isAncestor(repo, { ancestor: taskCommit, of: integration })) return { kind: 'nothing' };
+  await requireFree(repo, integration);
   const git = repo.git;
   const base = await mergeBase(repo, integration, taskCommit);
   const merged = await mergeCommits(git, integration, taskCommit);
@@ -75,6 +80,16 @@ export async function mergeTask(repo: Repository, request: MergeRequest): Promis
     oldIntegration: integration,
     survival: survival.state,
   };
+}
+
+/** The integration branch that is at `integration` is checked out nowhere. */
+async function requireFree(repo: Repository, integration: string): Promise<void> {
+  for (const { branch, path } of await checkouts(repo)) {
+    const isIntegration = /^troupe\/[^/]+\/main$/.test(branch);
+    if (isIntegration && (await readRef(repo, branchRef(branch))) === integration) {
+      throw errors.checkedOut(branch, path);
+    }
+  }
 }
 
 async function makeCommit(

@@ -6,7 +6,7 @@
 import { branchRef } from './branches.ts';
 import { join } from './paths.ts';
 import type { Repository } from './repository.ts';
-import { readRegistrations } from './tree-check.ts';
+import { readRegistrations, type Tree } from './tree-check.ts';
 
 export interface StaleLocks {
   /** Lock files that were removed. */
@@ -15,15 +15,16 @@ export interface StaleLocks {
   readonly left: readonly string[];
 }
 
-/** Of one run: its trees' own lock files and those of its refs. Idempotent. */
+/** Of one run (or one tree of it): lock files of its trees and of its refs. Idempotent. */
 export async function clearStaleLocks(
   repo: Repository,
-  options: { readonly run: string },
+  options: { readonly run: string; readonly tree?: Pick<Tree, 'adminDir'> | undefined },
 ): Promise<StaleLocks> {
   const { files } = repo.deps;
   const removed: string[] = [];
   for (const tree of await readRegistrations(repo)) {
-    if (tree.branch?.startsWith(`troupe/${options.run}/`) !== true) continue;
+    const isOwn = tree.branch?.startsWith(`troupe/${options.run}/`) === true;
+    if (options.tree === undefined ? !isOwn : tree.adminDir !== options.tree.adminDir) continue;
     for (const name of ['index.lock', 'HEAD.lock', 'ORIG_HEAD.lock', 'troupe-save-index.lock']) {
       removed.push(...(await removeLock(repo, join(tree.adminDir, name))));
     }

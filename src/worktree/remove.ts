@@ -5,6 +5,8 @@
  * Invariants: W8 a tree with work that is neither on its branch nor saved is not removed; W9 nothing but the registered
  * folder and its own admin folder is removed (never `worktree prune`, which takes trees of the user too).
  */
+
+import { ensureError, systemCode } from '../kernel/index.ts';
 import { treeOf } from './branches.ts';
 import { readGit } from './git-read.ts';
 import { makeRemovable } from './host.ts';
@@ -14,7 +16,6 @@ import { type Repository, resolveCommit } from './repository.ts';
 import { isReachable, type Snapshot, takeSnapshot } from './save.ts';
 import { splitZ } from './stage.ts';
 import { readText, type Tree, treeGit } from './tree-check.ts';
-import { ensureError, systemCode } from '../kernel/index.ts';
 
 export interface RemoveRequest {
   readonly tree: Tree;

@@ -2,7 +2,7 @@
  * A conflict goes back to the task's owner: the integration branch is merged into the task's own tree, conflict markers and
  * `MERGE_HEAD` stay, the owner edits, and `commitTree` makes the merge commit.
  */
-import { conflictFiles, type ConflictFile, MERGE_CONFIG, mergeCommits } from './conflict.ts';
+import { type ConflictFile, conflictFiles, MERGE_CONFIG, mergeCommits } from './conflict.ts';
 import { errors } from './errors.ts';
 import type { Git } from './git-cli.ts';
 import { readGit } from './git-read.ts';

@@ -6,8 +6,10 @@
  *
  * Invariants: W8 work that exists nowhere else is saved before it is removed.
  */
-import { baseOf, withoutExcluded, writeCommit } from './commit.ts';
+
+import { systemCode } from '../kernel/index.ts';
 import { branchRef, moveRef, readRef, treeOf } from './branches.ts';
+import { baseOf, withoutExcluded, writeCommit } from './commit.ts';
 import { errors } from './errors.ts';
 import type { Git } from './git-cli.ts';
 import { readGit } from './git-read.ts';
@@ -16,7 +18,6 @@ import { join } from './paths.ts';
 import { isObjectId, type Repository, resolveCommit } from './repository.ts';
 import { restoreExcluded, stageAll } from './stage.ts';
 import { readText, type Tree, treeGit } from './tree-check.ts';
-import { systemCode } from '../kernel/index.ts';
 
 export interface SaveRequest {
   readonly run: string;

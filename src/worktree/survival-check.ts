@@ -147,6 +147,7 @@ async function lineChanges(git: Git, from: string, to: string): Promise<FileChan
       to,
     ],
     timeoutMs: LIMITS.longTimeoutMs,
+    outputMax: LIMITS.survivalMax,
   });
   return parseLineChanges(patch.stdout);
 }

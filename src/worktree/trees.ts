@@ -3,9 +3,18 @@
  * branch for those who only read. Both lie where the caller says, outside the user's checkout.
  *
  * Invariants: W2 one metadata operation at a time; W5 a tree is used only while it is what was made; W8 `fresh` saves what
- * it takes away; W10 a tree is never the user's checkout nor inside it by accident of a link.
+ * it takes away; W10 a tree is never the user's
+ * checkout nor inside the git directory.
  */
-import { branchRef, mergeBase, moveRef, readIntegration, readRef, taskBranch } from './branches.ts';
+import {
+  branchRef,
+  mergeBase,
+  moveRef,
+  readIntegration,
+  readRef,
+  requireNotCheckedOut,
+  taskBranch,
+} from './branches.ts';
 import { type CarryRequest, carriedPaths, carry, planCarry } from './carry.ts';
 import { errors } from './errors.ts';
 import { readGit } from './git-read.ts';
@@ -13,13 +22,13 @@ import { realPath } from './host.ts';
 import { LIMITS } from './limits.ts';
 import { isWithin, join, nameOf, parentOf } from './paths.ts';
 import { parseTreeList, type TreeInfo } from './porcelain.ts';
-import type { Repository } from './repository.ts';
 import { removeUnlocked } from './remove.ts';
+import type { Repository } from './repository.ts';
 import { saveCommit, saveUnlocked } from './save.ts';
 import {
+  type Registration,
   readPointer,
   readRegistrations,
-  type Registration,
   requireTree,
   type Tree,
 } from './tree-check.ts';
@@ -193,6 +202,7 @@ async function findReusable(repo: Repository, request: MakeRequest): Promise<Tre
   if (here !== undefined) return reuseOrClear(repo, here, request);
   const elsewhere = registered.find((tree) => branch !== null && tree.branch === branch);
   if (elsewhere !== undefined) await releaseBranch(repo, elsewhere);
+  else if (branch !== null) await requireNotCheckedOut(repo, branchRef(branch));
   await requireFree(repo, path);
   return null;
 }

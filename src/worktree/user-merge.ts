@@ -6,7 +6,7 @@
  * Invariants: W13 a file with uncommitted or untracked content that the merge would touch refuses the whole merge; W14 a
  * branch that is checked out somewhere is moved only together with its files.
  */
-import { branchRef, branchTip, isAncestor } from './branches.ts';
+import { branchRef, branchTip, isAncestor, treeOf } from './branches.ts';
 import { writeCommit } from './commit.ts';
 import { type ConflictFile, conflictFiles, mergeCommits } from './conflict.ts';
 import { type ChangedPath, changedPaths } from './diff.ts';
@@ -14,8 +14,7 @@ import { errors, shownStderr } from './errors.ts';
 import { LIMITS } from './limits.ts';
 import { join, parentOf } from './paths.ts';
 import { parseStatus } from './porcelain.ts';
-import { readHead, type Repository, resolveCommit } from './repository.ts';
-import { treeOf } from './branches.ts';
+import { type Repository, readHead, resolveCommit } from './repository.ts';
 import { listTrees } from './trees.ts';
 
 export interface UserMergeRequest {

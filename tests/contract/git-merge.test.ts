@@ -8,9 +8,9 @@ import {
   type MergeOutcome,
   type MergeStyle,
   mergeTask,
+  type Repository,
   readIntegration,
   readRef,
-  type Repository,
   resolveBase,
   startConflictResolution,
   type TaskTree,
@@ -220,6 +220,20 @@ describe('advanceRef', () => {
     expect(await advanceRef(repo, { ref: MAIN, to: two, from: base })).toBe('stale');
     expect(await advanceRef(repo, { ref: MAIN, to: two, from: null })).toBe('stale');
     expect(await readRef(repo, MAIN)).toBe(one);
+  });
+
+  test('a branch that somebody has checked out is not moved under them', async () => {
+    await start({ 'f.txt': FILE });
+    const tree = await add('one');
+    edit(tree, { 'g.txt': 'new\n' });
+    const task = await commit(tree);
+    temp.git(['checkout', '-q', 'troupe/r1/main']);
+    const told = { code: 'worktree/checked-out', retryable: true, data: { path: temp.root } };
+    await expect(merge(task)).rejects.toMatchObject(told);
+    const move = { ref: MAIN, to: task, from: tree.start };
+    await expect(advanceRef(repo, move)).rejects.toMatchObject(told);
+    temp.git(['checkout', '-q', 'main']);
+    await land(task);
   });
 
   test("W3: never moves a ref of the user's", async () => {

@@ -11,8 +11,8 @@ import {
   diffText,
   mergeTask,
   openRepository,
-  readRef,
   type Repository,
+  readRef,
   resolveBase,
   type WorktreeDeps,
 } from '../../src/worktree/index.ts';

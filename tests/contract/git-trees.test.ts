@@ -10,13 +10,14 @@ import {
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import {
+  addScratchTree,
   addTaskTree,
   addViewTree,
   commitTree,
   createIntegrationBranch,
   listTrees,
-  refreshViewTree,
   type Repository,
+  refreshViewTree,
   resolveBase,
   type TaskTree,
   type TaskTreeRequest,
@@ -132,6 +133,54 @@ describe('addTaskTree', () => {
     temp = makeRepo();
     const repo = await temp.open();
     await expect(add(repo)).rejects.toMatchObject({ code: 'worktree/no-integration-branch' });
+  });
+});
+
+describe('places', () => {
+  test('W10: the checkout itself and the git directory are no place for a tree', async () => {
+    const repo = await start();
+    for (const path of [temp.root, join(temp.root, '.git/x'), temp.base]) {
+      await expect(add(repo, { path }), path).rejects.toMatchObject({
+        code: 'worktree/path-taken',
+      });
+    }
+    expect(temp.git(['status', '--porcelain'])).toBe('');
+  });
+
+  test("a task's branch that the user has checked out is named", async () => {
+    const repo = await start();
+    temp.git(['checkout', '-q', '-b', 'troupe/r1/task/t1']);
+    await expect(add(repo)).rejects.toMatchObject({
+      code: 'worktree/checked-out',
+      data: { path: temp.root },
+    });
+  });
+
+  test('W3: a run or task that is no name makes no branch', async () => {
+    const repo = await start();
+    for (const task of ['../x', 'a.lock', 'A', '', 'a/b', '-x']) {
+      await expect(add(repo, { task, path: join(temp.trees, 'x') })).rejects.toThrow('W3');
+    }
+  });
+
+  test('a scratch tree is at its commit, with what is carried in, each time anew', async () => {
+    const repo = await start();
+    temp.write('.env', 'SECRET\n');
+    const commit = repo.head.commit ?? '';
+    const request = {
+      name: 's',
+      path: join(temp.trees, 's'),
+      commit,
+      copies: ['.env'],
+      setupLinks: [],
+    };
+    const first = await addScratchTree(repo, request);
+    temp.write('junk', 'x\n', first.path);
+    const second = await addScratchTree(repo, request);
+    expect(second).toEqual(first);
+    expect(existsSync(join(first.path, 'junk'))).toBe(false);
+    expect(temp.read('.env', first.path)).toBe('SECRET\n');
+    expect(second).toMatchObject({ branch: null, exclude: ['.env'] });
   });
 });
 
