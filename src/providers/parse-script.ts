@@ -42,7 +42,10 @@ export function parseScript(text: string, path: string): ParsedScript {
   if (text.includes('\0')) {
     return { ok: false, problems: [problem(0, '', 'this is a binary file, not a script')] };
   }
-  const document = parseDocument(text, { lineCounter: counter, prettyErrors: false });
+  const document = readYaml(text, counter);
+  if (document === null) {
+    return { ok: false, problems: [problem(0, '', 'the script is nested too deep')] };
+  }
   if (document.errors.length > 0) {
     const problems = document.errors.map((error) => problem(error.pos[0], '', error.message));
     return { ok: false, problems: problems.slice(0, PROBLEMS_MAX) };
@@ -68,13 +71,23 @@ export function parseScript(text: string, path: string): ParsedScript {
   return { ok: true, script: { ...parsed.data, path, lines } };
 }
 
-/** `team/script.yaml:12:7: unknown key "tunrs" (at sections[0])` */
+/** One line for people, in the form of team files: `s.yaml:12:7: sections[0].tunrs: unknown key "tunrs"`. */
 export function formatScriptProblem(path: string, problem: ScriptProblem): string {
-  const where = problem.where === '' ? '' : ` (at ${problem.where})`;
-  return `${path}:${problem.line}:${problem.column}: ${problem.message}${where}`;
+  const where = problem.where === '' ? '' : `${problem.where}: `;
+  return `${path}:${problem.line}:${problem.column}: ${where}${problem.message}`;
 }
 
 type Keys = readonly (string | number)[];
+
+/** Null: too deep for the parser's stack. */
+function readYaml(text: string, lineCounter: LineCounter): Document.Parsed | null {
+  try {
+    return parseDocument(text, { lineCounter, prettyErrors: false, logLevel: 'silent' });
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
 
 function plainValue(
   document: Document,

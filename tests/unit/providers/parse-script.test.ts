@@ -62,13 +62,13 @@ sections:
 `;
   expect(check(text)).toMatchInlineSnapshot(`
     [
-      "demo.yaml:4:5: unknown key "tunrs" (at sections[0].tunrs)",
-      "demo.yaml:6:9: unknown key "txt" (at sections[0].turns[0].txt)",
-      "demo.yaml:6:9: an answer needs at least one of text, calls, fail (at sections[0].turns[0])",
-      "demo.yaml:8:9: expected a duration of at most 10m, such as 300ms, 2s or 1m (at sections[0].turns[1].delay)",
-      "demo.yaml:9:17: a call is one tool name with its parameters: { read_file: { path: a.js } } (at sections[0].turns[2].calls[0])",
-      "demo.yaml:10:9: \`any\` stands alone in its turn: put text, calls and the rest into its alternatives (at sections[0].turns[3])",
-      "demo.yaml:12:9: an answer needs at least one of text, calls, fail (at sections[0].turns[4])",
+      "demo.yaml:4:5: sections[0].tunrs: unknown key "tunrs"",
+      "demo.yaml:6:9: sections[0].turns[0].txt: unknown key "txt"",
+      "demo.yaml:6:9: sections[0].turns[0]: an answer needs at least one of text, calls, fail",
+      "demo.yaml:8:9: sections[0].turns[1].delay: expected a duration of at most 10m, such as 300ms, 2s or 1m",
+      "demo.yaml:9:17: sections[0].turns[2].calls[0]: a call is one tool name with its parameters: { read_file: { path: a.js } }",
+      "demo.yaml:10:9: sections[0].turns[3]: \`any\` stands alone in its turn: put text, calls and the rest into its alternatives",
+      "demo.yaml:12:9: sections[0].turns[4]: an answer needs at least one of text, calls, fail",
     ]
   `);
 });
@@ -77,12 +77,18 @@ test.each([
   ['', 'demo.yaml:1:1: the script is empty'],
   ['# nothing\n', 'demo.yaml:1:1: the script is empty'],
   ['a\0b', 'demo.yaml:1:1: this is a binary file, not a script'],
-  ['version: 2\nsections: [{turns: []}]', 'demo.yaml:1:1: this version of Troupe reads scripts'],
-  ['version: 1', 'demo.yaml:1:1: "sections" is missing (at sections)'],
-  ['version: 1\nsections: []', 'demo.yaml:2:1: Too small'],
+  [
+    'version: 2\nsections: [{turns: []}]',
+    'demo.yaml:1:1: version: this version of Troupe reads scripts',
+  ],
+  ['version: 1', 'demo.yaml:1:1: sections: "sections" is missing'],
+  ['version: 1\nsections: []', 'demo.yaml:2:1: sections: Too small'],
   ['- 1', 'demo.yaml:1:1: Invalid input: expected object'],
   ['version: 1\nversion: 1\n', 'demo.yaml:2:1: Map keys must be unique'],
   ['version: [1\n', 'demo.yaml:2:1: '],
+  ['['.repeat(50_000), 'demo.yaml:1:'],
+  ['a: &a [*a]', 'demo.yaml:1:'],
+  ['--- 1\n--- 2', 'demo.yaml:1:'],
 ])('%j is refused at its place', (text, start) => {
   expect(check(text)[0]?.startsWith(start), check(text).join('\n')).toBe(true);
 });
