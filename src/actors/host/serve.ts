@@ -77,6 +77,7 @@ class Activation {
       },
       workplace: start.workplace,
       beforeRead: () => this.#catchUp(),
+      beforeSend: () => this.noticeInterrupt(),
     });
     this.#wire = wire;
     data.on('message', (text: string) => {
@@ -105,10 +106,12 @@ class Activation {
     this.#wire.interrupt();
   }
 
+  /** Who takes its mail now has no need to be interrupted for it: handlers are not called. */
   #catchUp(): void {
+    const count = Atomics.load(this.#far.words, WORD.interrupts);
     this.#beat();
     if (this.#wire !== null) drain(this.#far.data, this.#wire);
-    this.noticeInterrupt();
+    this.#interruptsSeen = count;
   }
 
   #beat(): void {

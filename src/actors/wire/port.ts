@@ -36,6 +36,8 @@ export interface WireOptions {
   readonly workplace: Workplace | null;
   /** Called before the inbox is read: brings in what has arrived but was not handed over yet. */
   readonly beforeRead?: () => void;
+  /** Called before a request is sent: code that never waits for the loop notices interrupts here. */
+  readonly beforeSend?: () => void;
 }
 
 /** The far side of an `ActorPort`: what the host calls. */
@@ -86,6 +88,7 @@ class Wire implements ActorPort {
 
   request(request: ActorRequest): Promise<ActorReply> {
     if (this.#closed !== null) return Promise.reject(this.#closed);
+    this.#options.beforeSend?.();
     this.#lastId += 1;
     const id = this.#lastId;
     this.#batch.push({ id, request });

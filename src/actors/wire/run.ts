@@ -9,7 +9,7 @@ export type ActorRun = (
   start: ActorStart,
   port: ActorPort,
   signal: AbortSignal,
-) => Promise<JobOutcome | undefined> | Promise<void>;
+) => Promise<JobOutcome | undefined | void>;
 
 /** Runs it to its end; never rejects. A run that throws because it was asked to stop has finished. */
 export async function runToEnd(
@@ -20,7 +20,7 @@ export async function runToEnd(
 ): Promise<HostExit> {
   try {
     const outcome = await run(start, port, signal);
-    if (outcome === undefined) return { kind: 'finished' };
+    if (typeof outcome !== 'object') return { kind: 'finished' };
     if (outcome.kind === 'finished') return { kind: 'finished', text: outcome.text };
     return { kind: 'crashed', code: outcome.code, message: outcome.message };
   } catch (error) {

@@ -1,5 +1,5 @@
 // Thread entry of the host tests, on the built room.
-import { serveThread } from '../../../dist/actors/index.js';
+import { serveThread } from '../../../dist/actors/host/serve.js';
 import { clock, run } from './behaviours.mjs';
 
 const never = new Promise(() => {});

@@ -58,7 +58,11 @@ export const mail = (n: number, text: string, lane?: Envelope['lane']): Downward
 export class Listener implements HostEvents {
   readonly requests: Upward[] = [];
   readonly exits: HostExit[] = [];
-  #waiting: { readonly done: () => boolean; readonly resolve: () => void }[] = [];
+  #waiting: {
+    readonly done: () => boolean;
+    readonly resolve: () => void;
+    readonly reject: (reason: Error) => void;
+  }[] = [];
 
   onRequests(requests: readonly Upward[]): void {
     // A1: nothing comes after the exit.
@@ -88,8 +92,8 @@ export class Listener implements HostEvents {
 
   until(done: () => boolean): Promise<void> {
     if (done()) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#waiting.push({ done, resolve });
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ done, resolve, reject });
     });
   }
 
@@ -97,5 +101,10 @@ export class Listener implements HostEvents {
     const ready = this.#waiting.filter(({ done }) => done());
     this.#waiting = this.#waiting.filter((one) => !ready.includes(one));
     for (const { resolve } of ready) resolve();
+    if (this.exits.length === 0) return;
+    // What a test waits for can't come any more.
+    for (const { reject } of this.#waiting)
+      reject(new Error(`exit: ${JSON.stringify(this.exits[0])}`));
+    this.#waiting = [];
   }
 }

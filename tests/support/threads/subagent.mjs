@@ -1,5 +1,5 @@
 // Pool entry of the host tests, on the built room.
-import { serveJob } from '../../../dist/actors/index.js';
+import { serveJob } from '../../../dist/actors/host/serve.js';
 import { clock, run } from './behaviours.mjs';
 
 export default (far) => serveJob(far, { run, clock });
