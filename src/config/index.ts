@@ -1,0 +1,25 @@
+/**
+ * Room `config`: the files that people write — team files and `config.yaml` — read strictly and resolved into values that
+ * the rest can rely on. Pure: it is given text and gives back a value, or every problem with file position and path.
+ * Whether the graph can be worked is for room `tasks`, which the caller passes in.
+ *
+ * Invariants: F1 never a throw and never a half-read file, whatever it contains · F2 each problem has line, column and
+ * path · F3 a key that this version does not know or does not support is an error, never ignored.
+ */
+export { parseDuration } from './duration.ts';
+export { teamJsonSchema } from './json-schema.ts';
+export {
+  type ConfigFile,
+  type ConfigOutcome,
+  type ConfigSources,
+  type ParsedConfig,
+  parseConfig,
+  type ResolvedConfig,
+  resolveConfig,
+  type Setting,
+} from './parse-config.ts';
+export { type ModelRef, type ParsedTeam, type ParseTeamOptions, parseTeam } from './parse-team.ts';
+export { formatProblem, type Problem } from './problem.ts';
+export { BUILT_IN_PROFILES } from './profiles.ts';
+export type { TeamDefaults } from './resolve-team.ts';
+export { teamTemplate } from './template.ts';

@@ -1,0 +1,33 @@
+/** Bounds of this room; each is told in the message that enforces it. */
+
+/** Bytes of one file. */
+export const FILE_BYTES_MAX: number = 1024 * 1024;
+/** Uses of one alias that a file may expand to. */
+export const ALIASES_MAX = 100;
+/** Columns of indentation and list marks before a value: the YAML parser's cost grows with them. */
+export const INDENT_MAX = 1_000;
+/** Mistakes of one file that are looked up in it, to sort them. */
+export const FINDINGS_MAX = 300;
+/** Problems of one file that are listed. */
+export const PROBLEMS_MAX = 100;
+export const DEFAULTS = {
+  parallel: 4,
+  turns: 60,
+  depth: 2,
+  fanout: 4,
+  attempts: 2,
+  gateTimeoutMs: 10 * 60_000,
+  taskTimeoutMs: 30 * 60_000,
+} as const;
+/** Tasks that run at once: more threads and trees than that no machine is served by. */
+export const PARALLEL_MAX = 256;
+export const TURNS_MAX = 10_000;
+export const DEPTH_MAX = 8;
+export const FANOUT_MAX = 64;
+export const ATTEMPTS_MAX = 100;
+export const RETRIES_MAX = 20;
+export const TEAMMATES_MAX = 512;
+export const TOUCHES_MAX = 200;
+export const GLOB_MAX = 1_024;
+/** The longest delay a timer takes is 24.8 days. */
+export const DURATION_MAX_MS: number = 24 * 24 * 3_600_000;

@@ -1,0 +1,224 @@
+/** The team file as people write it (design §15), before defaults: types, and the schema that is checked against them. */
+import * as z from 'zod';
+import type { Effect } from '../protocol/team.ts';
+import {
+  ATTEMPTS_MAX,
+  DEPTH_MAX,
+  FANOUT_MAX,
+  GLOB_MAX,
+  PARALLEL_MAX,
+  RETRIES_MAX,
+  TEAMMATES_MAX,
+  TOUCHES_MAX,
+  TURNS_MAX,
+} from './limits.ts';
+import { duration, innerPath, later, model, name, object, text, whole } from './schema.ts';
+
+type Maybe<T> = T | undefined;
+
+export interface RawGate {
+  readonly run?: Maybe<string>;
+  readonly retries?: Maybe<number>;
+  readonly timeout?: Maybe<string>;
+  readonly review?: unknown;
+}
+
+export interface RawTask {
+  readonly id: string;
+  readonly title?: Maybe<string>;
+  readonly prompt?: Maybe<string>;
+  readonly run?: Maybe<string>;
+  readonly needs?: Maybe<readonly string[]>;
+  readonly agent?: Maybe<string>;
+  readonly touches?: Maybe<readonly string[]>;
+  readonly verify?: Maybe<readonly (string | RawGate)[]>;
+  readonly attempts?: Maybe<number>;
+  readonly timeout?: Maybe<string>;
+  readonly plan?: Maybe<'required' | 'optional'>;
+}
+
+export interface RawAgent {
+  readonly description?: Maybe<string>;
+  readonly prompt?: Maybe<string>;
+  readonly model?: Maybe<string>;
+  readonly tools?: Maybe<readonly string[]>;
+  readonly skills?: unknown;
+  readonly plan?: Maybe<'required' | 'optional'>;
+  readonly restart?: Maybe<'permanent' | 'transient' | 'temporary'>;
+}
+
+export interface RawLimits {
+  readonly parallel?: Maybe<number>;
+  readonly turns?: Maybe<number>;
+  readonly depth?: Maybe<number>;
+  readonly fanout?: Maybe<number>;
+}
+
+/** Keys of a rule besides those of the first form; refused when they hold something. */
+export const LATER_RULE_KEYS = [
+  'argv',
+  'path',
+  'host',
+  'server',
+  'name',
+  'requires',
+  'pins',
+] as const;
+export const LATER_PERMISSION_KEYS = [
+  'version',
+  'defaults',
+  'actors',
+  'profiles',
+  'tests',
+] as const;
+
+export interface RawRule {
+  readonly id: string;
+  readonly effect: Effect;
+  readonly tool: string;
+  readonly reason?: Maybe<string>;
+}
+
+export interface RawTeam {
+  readonly version: 1;
+  readonly name: string;
+  readonly goal?: Maybe<string>;
+  readonly model?: Maybe<string>;
+  readonly budget?: Maybe<{
+    readonly usd?: Maybe<number>;
+    readonly tokens?: Maybe<number>;
+    readonly wall?: Maybe<string>;
+  }>;
+  readonly limits?: Maybe<RawLimits>;
+  readonly base?: Maybe<string>;
+  readonly worktree?: Maybe<{
+    readonly setup?: Maybe<readonly string[]>;
+    readonly copy?: Maybe<readonly string[]>;
+    readonly link?: Maybe<readonly string[]>;
+    readonly sparse?: unknown;
+    readonly root?: Maybe<string | null>;
+  }>;
+  readonly agents?: Maybe<Readonly<Record<string, RawAgent>>>;
+  readonly members?: Maybe<{
+    readonly lead?: Maybe<{ readonly name?: Maybe<string>; readonly agent?: Maybe<string> }>;
+    readonly teammates?: Maybe<
+      readonly { readonly name: string; readonly agent?: Maybe<string> }[]
+    >;
+  }>;
+  readonly tasks?: Maybe<readonly RawTask[]>;
+  readonly merge?: Maybe<{
+    readonly style?: Maybe<'merge' | 'squash' | 'rebase'>;
+    readonly verify?: Maybe<readonly (string | RawGate)[]>;
+    readonly touches?: Maybe<'warn' | 'refuse' | 'ignore'>;
+  }>;
+  readonly finish?: Maybe<{ readonly verify?: Maybe<readonly (string | RawGate)[]> }>;
+  readonly permissions?: Maybe<{
+    readonly default?: Maybe<Effect>;
+    readonly rules?: Maybe<readonly RawRule[]>;
+  }>;
+  readonly mcp?: unknown;
+}
+
+const effect = z.enum(['allow', 'ask', 'deny']);
+
+const gate = z.union([
+  text,
+  object({
+    run: text.optional(),
+    retries: whole(0, RETRIES_MAX).optional(),
+    timeout: duration.optional(),
+    review: later,
+  }),
+]);
+const gates = z.array(gate).optional();
+
+export const limits: z.ZodType<RawLimits> = object({
+  parallel: whole(1, PARALLEL_MAX).optional(),
+  turns: whole(1, TURNS_MAX).optional(),
+  depth: whole(0, DEPTH_MAX).optional(),
+  fanout: whole(0, FANOUT_MAX).optional(),
+});
+
+const plan = z.enum(['required', 'optional']).optional();
+
+const task = object({
+  id: name,
+  title: text.optional(),
+  prompt: text.optional(),
+  run: text.optional(),
+  needs: z.array(z.string()).optional(),
+  agent: z.string().optional(),
+  touches: z.array(text.max(GLOB_MAX)).max(TOUCHES_MAX).optional(),
+  verify: gates,
+  attempts: whole(1, ATTEMPTS_MAX).optional(),
+  timeout: duration.optional(),
+  plan,
+});
+
+const agent = object({
+  description: z.string().optional(),
+  prompt: text.optional(),
+  model: model.optional(),
+  tools: z.array(text).optional(),
+  skills: later,
+  plan,
+  restart: z.enum(['permanent', 'transient', 'temporary']).optional(),
+});
+
+const rule = object({
+  id: name,
+  effect,
+  tool: text,
+  reason: text.optional(),
+  ...laterKeys(LATER_RULE_KEYS),
+});
+
+function laterKeys<K extends string>(keys: readonly K[]): { [P in K]: typeof later };
+function laterKeys(keys: readonly string[]): Record<string, typeof later> {
+  return Object.fromEntries(keys.map((key) => [key, later]));
+}
+
+export const teamSchema: z.ZodType<RawTeam> = object({
+  version: z.literal(1),
+  name,
+  goal: text.optional(),
+  model: model.optional(),
+  budget: object({
+    usd: z.number().positive().optional(),
+    tokens: z.int().positive().optional(),
+    wall: duration.optional(),
+  }).optional(),
+  limits: limits.optional(),
+  base: z
+    .string()
+    .regex(/^[^-\s][^\s]*$/, 'expected a branch, a tag or a commit')
+    .optional(),
+  worktree: object({
+    setup: z.array(text).optional(),
+    copy: z.array(innerPath).optional(),
+    link: z.array(innerPath).optional(),
+    sparse: later,
+    root: text.nullable().optional(),
+  }).optional(),
+  agents: z.record(name, agent).optional(),
+  members: object({
+    lead: object({ name: z.string().optional(), agent: z.string().optional() }).optional(),
+    teammates: z
+      .array(object({ name, agent: z.string().optional() }))
+      .max(TEAMMATES_MAX)
+      .optional(),
+  }).optional(),
+  tasks: z.array(task).optional(),
+  merge: object({
+    style: z.enum(['merge', 'squash', 'rebase']).optional(),
+    verify: gates,
+    touches: z.enum(['warn', 'refuse', 'ignore']).optional(),
+  }).optional(),
+  finish: object({ verify: gates }).optional(),
+  permissions: object({
+    default: effect.optional(),
+    rules: z.array(rule).optional(),
+    ...laterKeys(LATER_PERMISSION_KEYS),
+  }).optional(),
+  mcp: later,
+});

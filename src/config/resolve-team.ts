@@ -1,0 +1,289 @@
+/**
+ * From the team file as written to the `Team` that runs: every default filled in, every name found. Collects all that is
+ * wrong; the result means something only when nothing is.
+ */
+import { asActorName, asTaskId, LEAD, nearMatches, RESERVED_NAMES } from '../kernel/ids.ts';
+import type {
+  AgentProfile,
+  Budget,
+  Gate,
+  Limits,
+  MemberSpec,
+  TaskSpec,
+  Team,
+} from '../protocol/team.ts';
+import { DURATION_RULE, parseDuration } from './duration.ts';
+import { DEFAULTS } from './limits.ts';
+import { didYouMean, type Finding, type Path } from './problem.ts';
+import { BUILT_IN_PROFILES, RESERVED_PROFILES } from './profiles.ts';
+import {
+  LATER_PERMISSION_KEYS,
+  LATER_RULE_KEYS,
+  type RawAgent,
+  type RawGate,
+  type RawTask,
+  type RawTeam,
+} from './raw-team.ts';
+import { quote } from './schema.ts';
+
+export interface TeamDefaults {
+  readonly model: string | null;
+  readonly limits: Limits;
+  /** Root of the trees. */
+  readonly treesRoot: string | null;
+}
+
+export interface ResolveOptions {
+  /** Profiles from files, by name; they go before the built-in ones, the team file's own before both. */
+  readonly profiles: Readonly<Record<string, AgentProfile>>;
+  readonly defaults: TeamDefaults;
+  /** Names of tools that exist; not checked when left out. */
+  readonly tools: readonly string[] | undefined;
+}
+
+interface Context {
+  readonly errors: Finding[];
+  readonly warnings: Finding[];
+  readonly agents: Readonly<Record<string, AgentProfile>>;
+}
+
+export interface Resolved {
+  readonly team: Team;
+  readonly errors: readonly Finding[];
+  readonly warnings: readonly Finding[];
+}
+
+export function resolveTeam(raw: RawTeam, options: ResolveOptions): Resolved {
+  const errors: Finding[] = refuseLater(raw);
+  const agents = resolveAgents(raw, options, errors);
+  const context: Context = { errors, warnings: [], agents };
+  const goal = raw.goal ?? null;
+  const rawTasks = raw.tasks ?? [];
+  if (goal === null && rawTasks.length === 0) {
+    const path = raw.tasks === undefined ? [] : ['tasks'];
+    errors.push({ path, message: 'there is nothing to do', hint: 'give a goal, or tasks' });
+  }
+  const tasks = rawTasks.map((task, index) => resolveTask(context, task, index));
+  const members = resolveMembers(context, raw, goal !== null && rawTasks.length === 0);
+  const { defaults } = options;
+  const team: Team = {
+    version: 1,
+    name: raw.name,
+    goal,
+    model: raw.model ?? defaults.model,
+    budget: resolveBudget(context, raw),
+    limits: { ...defaults.limits, ...defined(raw.limits ?? {}) },
+    base: raw.base ?? 'HEAD',
+    worktree: {
+      setup: raw.worktree?.setup ?? [],
+      copy: raw.worktree?.copy ?? [],
+      link: raw.worktree?.link ?? [],
+      root: raw.worktree?.root ?? defaults.treesRoot,
+    },
+    agents,
+    ...members,
+    tasks,
+    merge: {
+      style: raw.merge?.style ?? 'merge',
+      verify: resolveGates(context, raw.merge?.verify, ['merge', 'verify']),
+      touches: raw.merge?.touches ?? 'warn',
+    },
+    finish: { verify: resolveGates(context, raw.finish?.verify, ['finish', 'verify']) },
+    permissions: resolvePermissions(context, raw),
+  };
+  return { team, errors, warnings: context.warnings };
+}
+
+/** Without the keys that are undefined. */
+function defined<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> };
+function defined(value: object): object {
+  return Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined));
+}
+
+/** Keys that are part of the format but not of this version: refused rather than ignored. */
+function refuseLater(raw: RawTeam): Finding[] {
+  const found: Finding[] = [];
+  const refuse = (path: Path, value: unknown): void => {
+    const empty =
+      value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+    if (!empty) found.push({ path, message: 'is not available in this version', at: 'key' });
+  };
+  const at = (value: object, key: string): unknown => new Map(Object.entries(value)).get(key);
+  refuse(['mcp'], raw.mcp);
+  refuse(['worktree', 'sparse'], raw.worktree?.sparse);
+  for (const [name, agent] of Object.entries(raw.agents ?? {})) {
+    refuse(['agents', name, 'skills'], agent.skills);
+    if (agent.plan === 'required') refuse(['agents', name, 'plan'], agent.plan);
+  }
+  for (const [index, task] of (raw.tasks ?? []).entries()) {
+    if (task.plan === 'required') refuse(['tasks', index, 'plan'], task.plan);
+  }
+  for (const key of LATER_PERMISSION_KEYS) {
+    refuse(['permissions', key], at(raw.permissions ?? {}, key));
+  }
+  for (const [index, rule] of (raw.permissions?.rules ?? []).entries()) {
+    for (const key of LATER_RULE_KEYS) {
+      refuse(['permissions', 'rules', index, key], at(rule, key));
+    }
+  }
+  return found;
+}
+
+function resolveAgents(
+  raw: RawTeam,
+  options: ResolveOptions,
+  errors: Finding[],
+): Readonly<Record<string, AgentProfile>> {
+  const agents: Record<string, AgentProfile> = { ...BUILT_IN_PROFILES, ...options.profiles };
+  for (const [name, own] of Object.entries(raw.agents ?? {})) {
+    const path = ['agents', name];
+    if (RESERVED_PROFILES.includes(name)) {
+      errors.push({ path, message: `"${name}" is a reserved name`, at: 'key' });
+    }
+    const base = Object.hasOwn(agents, name) ? agents[name] : undefined;
+    if (base === undefined && own.prompt === undefined) {
+      const hint = `a new profile needs one; ${Object.keys(BUILT_IN_PROFILES).join(', ')} are built in`;
+      errors.push({ path: [...path, 'prompt'], message: 'is missing', hint });
+    }
+    for (const [index, tool] of (own.tools ?? []).entries()) {
+      if (options.tools === undefined || options.tools.includes(tool)) continue;
+      const hint = didYouMean(nearMatches(tool, options.tools));
+      const message = `there is no tool ${quote(tool)}`;
+      errors.push({ path: [...path, 'tools', index], message, hint });
+    }
+    agents[name] = merged(name, own, base);
+  }
+  return agents;
+}
+
+/** What the file says of a profile, over the one of that name that is there. */
+function merged(name: string, own: RawAgent, base: AgentProfile | undefined): AgentProfile {
+  return {
+    name,
+    description: own.description ?? base?.description ?? '',
+    prompt: own.prompt ?? base?.prompt ?? '',
+    model: own.model ?? base?.model ?? null,
+    tools: own.tools ?? base?.tools ?? null,
+    restart: own.restart ?? base?.restart ?? 'transient',
+  };
+}
+
+function checkAgent(context: Context, agent: string, path: Path): void {
+  if (Object.hasOwn(context.agents, agent)) return;
+  const names = Object.keys(context.agents).toSorted();
+  const near = nearMatches(agent, names);
+  const hint = near.length > 0 ? didYouMean(near) : `there are: ${names.join(', ')}`;
+  context.errors.push({ path, message: `there is no agent profile ${quote(agent)}`, hint });
+}
+
+function resolveTask(context: Context, task: RawTask, index: number): TaskSpec {
+  const path: Path = ['tasks', index];
+  if (task.agent !== undefined) {
+    checkAgent(context, task.agent, [...path, 'agent']);
+    if (task.run !== undefined) {
+      const message = 'has no effect: a command task needs no agent';
+      context.warnings.push({ path: [...path, 'agent'], message, at: 'key' });
+    }
+  }
+  return {
+    id: asTaskId(task.id),
+    title: task.title ?? task.id,
+    prompt: task.prompt ?? null,
+    run: task.run ?? null,
+    needs: (task.needs ?? []).map(asTaskId),
+    agent: task.agent ?? null,
+    touches: task.touches ?? [],
+    verify: resolveGates(context, task.verify, [...path, 'verify']),
+    attempts: task.attempts ?? DEFAULTS.attempts,
+    timeoutMs: milliseconds(context, task.timeout, [...path, 'timeout']) ?? DEFAULTS.taskTimeoutMs,
+  };
+}
+
+function resolveGates(
+  context: Context,
+  gates: readonly (string | RawGate)[] | undefined,
+  path: Path,
+): Gate[] {
+  return (gates ?? []).flatMap((gate, index): Gate[] => {
+    const at = [...path, index];
+    const timeoutMs = DEFAULTS.gateTimeoutMs;
+    if (typeof gate === 'string') return [{ kind: 'command', run: gate, retries: 0, timeoutMs }];
+    if (gate.review !== undefined) {
+      const message = 'is not available in this version';
+      context.errors.push({ path: [...at, 'review'], message, at: 'key' });
+      return [];
+    }
+    if (gate.run === undefined) {
+      const message = 'this gate names nothing to run';
+      context.errors.push({ path: at, message, hint: 'give it `run`' });
+      return [];
+    }
+    const own = milliseconds(context, gate.timeout, [...at, 'timeout']);
+    const { run, retries = 0 } = gate;
+    return [{ kind: 'command', run, retries, timeoutMs: own ?? timeoutMs }];
+  });
+}
+
+function milliseconds(context: Context, text: string | undefined, path: Path): number | null {
+  if (text === undefined) return null;
+  const ms = parseDuration(text);
+  if (ms === null) {
+    const message = `${DURATION_RULE}, longer than nothing and at most 24d; found ${quote(text)}`;
+    context.errors.push({ path, message });
+  }
+  return ms;
+}
+
+function resolveMembers(
+  context: Context,
+  raw: RawTeam,
+  goalOnly: boolean,
+): { readonly lead: MemberSpec | null; readonly teammates: readonly MemberSpec[] } {
+  const own = raw.members?.lead;
+  const lead = own === undefined && !goalOnly ? null : { name: LEAD, agent: own?.agent ?? 'lead' };
+  if (lead !== null) checkAgent(context, lead.agent, ['members', 'lead', 'agent']);
+  if (own?.name !== undefined && own.name !== LEAD) {
+    const message = `the lead's name is always "${LEAD}"`;
+    context.errors.push({ path: ['members', 'lead', 'name'], message });
+  }
+  const names = new Map<string, number>();
+  const teammates = (raw.members?.teammates ?? []).map((member, index): MemberSpec => {
+    const path = ['members', 'teammates', index];
+    const first = names.get(member.name);
+    if (RESERVED_NAMES.includes(member.name)) {
+      const message = `"${member.name}" is a reserved name`;
+      const hint = `reserved: ${RESERVED_NAMES.join(', ')}`;
+      context.errors.push({ path: [...path, 'name'], message, hint });
+    } else if (first !== undefined) {
+      const message = `there are two teammates "${member.name}" (the other is members.teammates[${first}])`;
+      context.errors.push({ path: [...path, 'name'], message });
+    }
+    names.set(member.name, first ?? index);
+    const agent = member.agent ?? 'implementer';
+    checkAgent(context, agent, [...path, 'agent']);
+    return { name: asActorName(member.name), agent };
+  });
+  return { lead, teammates };
+}
+
+function resolveBudget(context: Context, raw: RawTeam): Budget {
+  return {
+    usd: raw.budget?.usd ?? null,
+    tokens: raw.budget?.tokens ?? null,
+    wallMs: milliseconds(context, raw.budget?.wall, ['budget', 'wall']),
+  };
+}
+
+function resolvePermissions(context: Context, raw: RawTeam): Team['permissions'] {
+  const ids = new Map<string, number>();
+  const rules = (raw.permissions?.rules ?? []).map((rule, index) => {
+    const first = ids.get(rule.id);
+    if (first !== undefined) {
+      const message = `there are two rules "${rule.id}" (the other is permissions.rules[${first}])`;
+      context.errors.push({ path: ['permissions', 'rules', index, 'id'], message });
+    }
+    ids.set(rule.id, first ?? index);
+    return { id: rule.id, effect: rule.effect, tool: rule.tool, reason: rule.reason ?? null };
+  });
+  return { default: raw.permissions?.default ?? 'ask', rules };
+}

@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import { formatProblem, parseConfig, resolveConfig } from '../../../src/config/index.ts';
+
+function config(text: string): string[] {
+  const parsed = parseConfig(text);
+  return parsed.kind === 'ok'
+    ? [JSON.stringify(parsed.config)]
+    : parsed.problems.map((problem) => formatProblem('config.yaml', problem));
+}
+
+test('F3: a config has known keys only, each problem with its place', () => {
+  expect(config('')).toEqual(['{}']);
+  expect(config('# nothing\n')).toEqual(['{}']);
+  expect(config('model: openai/x\nlimits: {parallel: 2}\ntrees: /t\nlog: debug\n')).toEqual([
+    '{"model":"openai/x","limits":{"parallel":2},"trees":"/t","log":"debug"}',
+  ]);
+  expect(config('model: [\n')).toMatchInlineSnapshot(`
+    [
+      "config.yaml:2:1: this is no valid YAML: Flow sequence in block collection must be sufficiently indented and end with a ]",
+    ]
+  `);
+  expect(config('modle: x\nlimits: {paralel: 2}\nlog: loud\n')).toMatchInlineSnapshot(`
+    [
+      "config.yaml:1:1: modle: unknown key "modle" (did you mean model?)",
+      "config.yaml:2:10: limits.paralel: unknown key "paralel" (did you mean parallel?)",
+      "config.yaml:3:6: log: expected debug or info or warn or error, found "loud"",
+    ]
+  `);
+});
+
+test('each setting says where it comes from: environment, workspace, user, default', () => {
+  const workspaceFile = {
+    path: '/w/.troupe/config.yaml',
+    config: { model: 'a/b', limits: { parallel: 2 }, trees: '/w/trees' },
+  };
+  const userFile = {
+    path: '/home/u/.config/troupe/config.yaml',
+    config: { model: 'c/d', limits: { parallel: 3, turns: 4 }, log: 'error' as const },
+  };
+  const outcome = resolveConfig({
+    workspaceFile,
+    userFile,
+    env: { TROUPE_TREES: '/env/trees', TROUPE_MODEL: '' },
+  });
+  if (outcome.kind !== 'ok') throw new Error(outcome.message);
+  expect(outcome.config).toEqual({
+    model: { value: 'a/b', origin: workspaceFile.path },
+    limits: {
+      parallel: { value: 2, origin: workspaceFile.path },
+      turns: { value: 4, origin: userFile.path },
+      depth: { value: 2, origin: 'default' },
+      fanout: { value: 4, origin: 'default' },
+    },
+    treesRoot: { value: '/env/trees', origin: 'TROUPE_TREES' },
+    log: { value: 'error', origin: userFile.path },
+  });
+  expect(Object.isFrozen(outcome.config)).toBe(true);
+  expect(Object.isFrozen(outcome.config.limits.parallel)).toBe(true);
+});
+
+test('a variable of the environment that can not be used is named', () => {
+  expect(resolveConfig({ env: { TROUPE_MODEL: 'sonnet' } })).toEqual({
+    kind: 'problem',
+    variable: 'TROUPE_MODEL',
+    message: 'expected provider/model, found "sonnet"',
+  });
+  expect(resolveConfig({ env: { TROUPE_LOG: 'loud' } })).toMatchObject({ variable: 'TROUPE_LOG' });
+  expect(resolveConfig({ env: { TROUPE_MODEL: 'a/b', TROUPE_LOG: 'debug' } })).toMatchObject({
+    config: { model: { value: 'a/b', origin: 'TROUPE_MODEL' }, log: { value: 'debug' } },
+  });
+});
