@@ -5,6 +5,7 @@
 import * as z from 'zod';
 import { NAME, nearMatches } from '../kernel/ids.ts';
 import { DURATION, DURATION_RULE } from './duration.ts';
+import { FINDINGS_MAX } from './limits.ts';
 import { didYouMean, type Finding, type Path } from './problem.ts';
 
 export const NAME_RULE =
