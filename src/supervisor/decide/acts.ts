@@ -248,6 +248,7 @@ function endTask(asking: Asking, draft: Draft, act: Act, input: Input): Draft {
     return refuse(`you work on ${node.spec.id}, not on ${named}`);
   }
   live.dirty.add(node.spec.id);
+  const leaving = leave(asking);
   if (act.tool === 'complete_task') {
     draft.task({
       type: 'task.finished',
@@ -258,6 +259,7 @@ function endTask(asking: Asking, draft: Draft, act: Act, input: Input): Draft {
     return finishAct(asking, draft, act, {
       ok: true,
       text: `Noted. Your work on ${node.spec.id} is committed and its gates run now; you hear of it only when something is wrong.`,
+      ...(leaving === null ? {} : { workplace: leaving }),
     });
   }
   const reason = text(input, 'reason');
@@ -267,7 +269,17 @@ function endTask(asking: Asking, draft: Draft, act: Act, input: Input): Draft {
     reason: { kind: 'agent', ref: actor.name, text: `${actor.name} gave it up: ${reason}` },
     rework: `The worker before you gave it up: ${reason}`,
   });
-  return finishAct(asking, draft, act, { ok: true, text: `Noted: ${node.spec.id} ends here.` });
+  return finishAct(asking, draft, act, {
+    ok: true,
+    text: `Noted: ${node.spec.id} ends here.`,
+    ...(leaving === null ? {} : { workplace: leaving }),
+  });
+}
+
+/** The tree is the runtime's from now on: the worker may look, but no more write. */
+function leave(asking: Asking): Workplace | null {
+  const place = workplaceOf(asking.state, asking.actor.name);
+  return place === null ? null : { ...place, task: null, writable: false, fence: 0 };
 }
 
 function bash(asking: Asking, draft: Draft, act: Act, input: Input): Draft {

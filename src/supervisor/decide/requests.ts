@@ -4,7 +4,7 @@
  */
 import { actorOf } from '../../actors/index.ts';
 import { type ActorName, isoTime } from '../../kernel/index.ts';
-import { hasUnread, markDelivered } from '../../mailbox/index.ts';
+import { hasUnread, markDelivered, unread } from '../../mailbox/index.ts';
 import { evaluateCall } from '../../permissions/index.ts';
 import type {
   ActorReply,
@@ -224,6 +224,7 @@ function stuck(
   const { state, live, actor, facts } = asking;
   const text = `${request.message}${request.hint === undefined ? '' : ` (${request.hint})`}`;
   const node = facts.kind === 'subagent' ? null : heldTask(state, actor.name);
+  parkUnanswered(draft, actor, text);
   if (node !== null) {
     live.dirty.add(node.spec.id);
     endAttempt(draft.about('task'), live, {
@@ -254,4 +255,14 @@ function stuck(
     graceMs: 0,
   });
   return draft;
+}
+
+/** Mail that its thread was given and could not answer: parked with the reason, so that the run does not wait for it. */
+function parkUnanswered(draft: Draft, actor: LiveActor, why: string): void {
+  const parked = unread(draft.state.mail, actor.name).filter((one) => actor.posted.has(one.n));
+  if (parked.length === 0) return;
+  draft.dead(
+    actor.name,
+    parked.map((one) => ({ n: one.n, id: one.id, what: 'dead' as const, reason: why })),
+  );
 }
