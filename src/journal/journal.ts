@@ -1,6 +1,7 @@
 /** Opening a journal for writing: recovery first, then the writer. The caller holds the lock on the folder. */
 import type { Clock, Files, Random } from '../kernel/index.ts';
-import { mintId } from '../kernel/index.ts';
+import { isTroupeError, mintId, systemCode } from '../kernel/index.ts';
+import * as errors from './errors.ts';
 import type { Journal } from './handle.ts';
 import type { JournalLimits } from './limits.ts';
 import { withDefaults } from './limits.ts';
@@ -30,6 +31,15 @@ export interface OpenJournalOptions {
  * `journal/foreign` without any change, `journal/full`, `journal/failed`.
  */
 export async function openJournal(options: OpenJournalOptions): Promise<Journal> {
+  try {
+    return await start(options);
+  } catch (error) {
+    if (systemCode(error) === '' || isTroupeError(error)) throw error;
+    throw errors.failed(options.directory, 'open', error);
+  }
+}
+
+async function start(options: OpenJournalOptions): Promise<Journal> {
   const { files, clock, directory, name } = options;
   const limits = withDefaults(options.limits);
   const recovered = await recover({ ...options, limits });

@@ -77,7 +77,8 @@ export class NodeFiles implements Files {
       looking = true;
       const seen = await fingerprint(target);
       looking = false;
-      if (last !== null && seen !== last && !signal.aborted) onChange();
+      // The first look may come after a change that the caller has not seen: once too often is fine.
+      if (seen !== last && !signal.aborted) onChange();
       last = seen;
     };
     void look();

@@ -179,6 +179,16 @@ test('J12: a sync that fails during recovery ends it with exit 75', async () => 
   await expect(world.open()).rejects.toMatchObject({ code: 'journal/failed', exit: 75 });
 });
 
+test('a folder that can not be read is exit 75, an error of the caller stays his own', async () => {
+  const world = await unsealed();
+  world.files.fail({ kind: 'open', code: 'EACCES' });
+  await expect(world.open()).rejects.toMatchObject({ code: 'journal/failed', exit: 75 });
+  const onRecord = (): never => {
+    throw new RangeError('a bug of the fold');
+  };
+  await expect(world.open({ onRecord })).rejects.toThrow(RangeError);
+});
+
 test('folders above that are not ours to open are left alone', async () => {
   const world = await unsealed();
   world.files.fail({ kind: 'syncDirectory', code: 'EACCES', path: '/runs' });
