@@ -15,7 +15,14 @@ import {
   parseDocument,
   visit,
 } from 'yaml';
-import { ALIASES_MAX, FILE_BYTES_MAX, FINDINGS_MAX, INDENT_MAX, PROBLEMS_MAX } from './limits.ts';
+import {
+  ALIASES_MAX,
+  FILE_BYTES_MAX,
+  FINDINGS_MAX,
+  FLOW_DEPTH_MAX,
+  INDENT_MAX,
+  PROBLEMS_MAX,
+} from './limits.ts';
 import { type Finding, formatPath, type Path, type Problem } from './problem.ts';
 
 export type ReadDocument =
@@ -84,12 +91,22 @@ function readText(source: string | Uint8Array): string | Problem {
     const column = (before.at(-1)?.length ?? 0) + 1;
     return { message: 'this is no text file in UTF-8', path: '', line: before.length, column };
   }
-  const deep = text.split('\n').findIndex((line) => {
-    // One quantifier only, so that the match is linear.
-    return (/^[\s?:-]*/.exec(line)?.[0].length ?? 0) > INDENT_MAX;
-  });
-  if (deep >= 0) return { message: 'this is nested too deep', path: '', line: deep + 1, column: 1 };
-  return text.replace(/^\uFEFF/, '');
+  const deep = depthProblem(text);
+  return deep ?? text.replace(/^\uFEFF/, '');
+}
+
+const TOO_MANY_OPEN = new RegExp(`(?:[[{]\\s*){${FLOW_DEPTH_MAX}}`);
+
+/** The YAML parser's cost grows with depth much faster than with size, up to the end of the process. */
+function depthProblem(text: string): Problem | null {
+  const opening = TOO_MANY_OPEN.exec(text);
+  const line =
+    opening === null
+      ? text.split('\n').findIndex((one) => (/^[\s?:-]*/.exec(one)?.[0].length ?? 0) > INDENT_MAX)
+      : text.slice(0, opening.index).split('\n').length - 1;
+  return line < 0
+    ? null
+    : { message: 'this is nested too deep', path: '', line: line + 1, column: 1 };
 }
 
 /** The first character that no text has: a control character, or what bytes that are not UTF-8 were decoded to. */

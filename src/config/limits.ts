@@ -6,6 +6,8 @@ export const FILE_BYTES_MAX: number = 1024 * 1024;
 export const ALIASES_MAX = 100;
 /** Columns of indentation and list marks before a value: the YAML parser's cost grows with them. */
 export const INDENT_MAX = 1_000;
+/** Flow collections (`[`, `{`) opened one right after the other. */
+export const FLOW_DEPTH_MAX = 100;
 /** Mistakes of one file that are looked up in it, to sort them. */
 export const FINDINGS_MAX = 300;
 /** Problems of one file that are listed. */
@@ -16,8 +18,8 @@ export const DEFAULTS = {
   depth: 2,
   fanout: 4,
   attempts: 2,
-  gateTimeoutMs: 10 * 60_000,
-  taskTimeoutMs: 30 * 60_000,
+  gateTimeoutMs: 600_000,
+  taskTimeoutMs: 1_800_000,
 } as const;
 /** Tasks that run at once: more threads and trees than that no machine is served by. */
 export const PARALLEL_MAX = 256;
