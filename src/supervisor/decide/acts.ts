@@ -11,6 +11,7 @@ import {
   NO_USAGE,
   type TaskSpec,
   type Usage,
+  type Workplace,
 } from '../../protocol/index.ts';
 import {
   ATTEMPTS_DEFAULT,
