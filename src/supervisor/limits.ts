@@ -1,29 +1,29 @@
 /** Named limits of the supervisor. */
 
 /** A stop asks first; after this the threads and processes are ended by force. */
-export const STOP_GRACE_MS = 5_000;
+export const STOP_GRACE_MS: number = 5_000;
 /** TERM to KILL for a process tree. */
-export const KILL_GRACE_MS = 2_000;
+export const KILL_GRACE_MS: number = 2_000;
 /** Bytes of one command's output on disk. */
-export const OUTPUT_MAX_BYTES = 64 * 1024 * 1024;
+export const OUTPUT_MAX_BYTES: number = 64 * 1024 * 1024;
 /** What a model sees of one command's output: so much of its head and of its tail. */
-export const OUTPUT_HEAD_BYTES = 6 * 1024;
-export const OUTPUT_TAIL_BYTES = 10 * 1024;
+export const OUTPUT_HEAD_BYTES: number = 6 * 1024;
+export const OUTPUT_TAIL_BYTES: number = 10 * 1024;
 /** Of a gate's output in a rework letter. */
-export const GATE_TAIL_BYTES = 6 * 1024;
+export const GATE_TAIL_BYTES: number = 6 * 1024;
 /** Default and greatest deadline of a `bash` call. */
-export const BASH_TIMEOUT_MS = 120_000;
-export const BASH_TIMEOUT_MAX_MS = 30 * 60_000;
+export const BASH_TIMEOUT_MS: number = 120_000;
+export const BASH_TIMEOUT_MAX_MS: number = 30 * 60_000;
 /** One setup command of a tree. */
-export const SETUP_TIMEOUT_MS = 15 * 60_000;
+export const SETUP_TIMEOUT_MS: number = 15 * 60_000;
 /** A claim's lease; renewed by every sign of life (mailbox.md §3.13). */
-export const LEASE_MS = 60_000;
+export const LEASE_MS: number = 60_000;
 /** How often leases, deadlines and budgets are looked at while something runs. */
-export const SWEEP_MS = 5_000;
+export const SWEEP_MS: number = 5_000;
 /** More deaths of one actor than this within the period and it is not started again (mailbox.md §3.12). */
-export const RESTART_INTENSITY = 3;
-export const RESTART_PERIOD_MS = 60_000;
+export const RESTART_INTENSITY: number = 3;
+export const RESTART_PERIOD_MS: number = 60_000;
 /** Reminders to an actor that ends its turn without ending its task, per attempt. */
-export const NUDGES_MAX = 1;
+export const NUDGES_MAX: number = 1;
 /** Share of a budget at which the run warns. */
-export const BUDGET_WARN_SHARE = 0.9;
+export const BUDGET_WARN_SHARE: number = 0.9;

@@ -10,7 +10,8 @@ export function assignment(
   node: TaskNode,
   place: { readonly root: string; readonly note: string | null },
 ): MailDraft {
-  const again = node.attempt > 1 && node.preferredOwner === node.owner;
+  // A conflict sends work back without using up an attempt.
+  const again = node.preferredOwner !== null && node.preferredOwner === node.owner;
   const parts: string[] = [];
   if (again) parts.push(`Task ${node.spec.id} (${node.spec.title}) comes back to you.`);
   else {
