@@ -6,13 +6,14 @@
  * - A1 `onExit` comes once, after everything that the thread posted before it ended.
  * - A2 Nothing here throws; after the exit everything is a no-op.
  */
-import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { ActorStart, Downward, Upward } from '../../protocol/actor-wire.ts';
 import { errors } from '../errors.ts';
 import type { ActorHandle, HostEvents, HostExit } from '../host.ts';
 import { FORCE_DEADLINE_MS } from '../limits.ts';
 import { Batch } from '../wire/batch.ts';
 import { type ControlCalls, type GuardedControl, wrapControl } from './control.ts';
+import { drainPort, watchPort } from './drain.ts';
 
 /** What travels to the thread; both ports go into the transfer list. */
 export interface FarEnd {
@@ -58,6 +59,7 @@ export class Link implements ActorHandle {
     this.#gone = new Promise((resolve) => {
       this.#resolveGone = resolve;
     });
+    watchPort(this.#data);
     this.#data.on('message', (text: string) => this.#receive(text));
   }
 
@@ -133,12 +135,7 @@ export class Link implements ActorHandle {
 
   /** Hands over what the thread posted and the loop has not brought yet. */
   drain(): void {
-    if (this.#exited) return;
-    for (;;) {
-      const next = receiveMessageOnPort(this.#data);
-      if (next === undefined) return;
-      this.#receive(next.message as string);
-    }
+    if (!this.#exited) drainPort(this.#data, (text) => this.#receive(text));
   }
 
   #receive(text: string): void {

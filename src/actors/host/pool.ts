@@ -29,7 +29,9 @@ export class PoolHost implements ActorHost {
   readonly #options: PoolHostOptions;
   readonly #threadsMax: number;
   readonly #queueMax: number;
-  readonly #jobs = new Set<Job>();
+  readonly #running = new Set<Job>();
+  /** Ours, not Piscina's: that one leaves its queue lying when a thread dies and no further job comes. */
+  readonly #waiting = new Set<Job>();
   #pool: Promise<Piscina> | null = null;
   #closed = false;
 
@@ -43,39 +45,48 @@ export class PoolHost implements ActorHost {
     const job: Job = new Job(start, {
       onRequests: (requests) => events.onRequests(requests),
       onExit: (outcome) => {
-        this.#jobs.delete(job);
         events.onExit(outcome);
+        this.#waiting.delete(job);
+        if (this.#running.delete(job)) this.#dispatch();
       },
     });
     const refusal = this.#refusal();
-    this.#jobs.add(job);
-    if (refusal !== null) queueMicrotask(() => job.fail(refusal));
-    else void job.runOn(this.#openPool());
+    if (refusal === null) {
+      this.#waiting.add(job);
+      this.#dispatch();
+    } else {
+      queueMicrotask(() => job.fail(refusal));
+    }
     return job.handle;
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all([...this.#jobs].map((job) => job.handle.kill()));
+    await Promise.all([...this.#waiting, ...this.#running].map((job) => job.handle.kill()));
     const pool = await this.#pool?.catch(() => null);
     await pool?.destroy();
+  }
+
+  #dispatch(): void {
+    for (const job of this.#waiting) {
+      if (this.#running.size >= this.#threadsMax || this.#closed) return;
+      this.#waiting.delete(job);
+      this.#running.add(job);
+      this.#pool ??= this.#makePool();
+      void job.runOn(this.#pool);
+    }
   }
 
   #refusal(): HostExit | null {
     if (this.#closed) {
       return { kind: 'crashed', code: 'start-failed', message: 'The pool of subagents is closed' };
     }
-    if (this.#jobs.size < this.#threadsMax + this.#queueMax) return null;
+    if (this.#running.size < this.#threadsMax || this.#waiting.size < this.#queueMax) return null;
     return {
       kind: 'crashed',
       code: 'pool-full',
       message: `The pool of subagents is full: ${this.#threadsMax} run (bound maxThreads) and ${this.#queueMax} wait (bound maxQueue)`,
     };
-  }
-
-  #openPool(): Promise<Piscina> {
-    this.#pool ??= this.#makePool();
-    return this.#pool;
   }
 
   /** Loaded with the first job: most runs have none. */
@@ -93,7 +104,7 @@ export class PoolHost implements ActorHost {
     });
     // An entry that can't be loaded settles no run and is told here alone; without a listener it ends the process.
     pool.on('error', (error: unknown) => {
-      for (const job of this.#jobs) job.lose(error);
+      for (const job of this.#running) job.lose(error);
     });
     return pool;
   }
@@ -104,10 +115,11 @@ class Job {
   readonly #link: Link;
   readonly #start: ActorStart;
   readonly #abort = new AbortController();
+  #submitted = false;
 
   constructor(start: ActorStart, events: HostEvents) {
     this.#start = start;
-    const link = new Link({ start, events, force: () => this.#abort.abort(), after: afterReal });
+    const link = new Link({ start, events, force: () => this.#force(), after: afterReal });
     this.#link = link;
     this.handle = {
       post: (messages) => link.post(messages),
@@ -121,6 +133,7 @@ class Job {
 
   async runOn(opening: Promise<Piscina>): Promise<void> {
     const { far, calls } = this.#link;
+    this.#submitted = true;
     // The call waits in the port until the job has a thread; how the job ends is told by its promise.
     calls.start(this.#start).catch(() => {});
     try {
@@ -148,10 +161,15 @@ class Job {
 
   fail(outcome: HostExit): void {
     this.#link.exit(outcome);
-    // Takes it out of the queue of a pool that can't run it.
+    // Takes it away from a pool that can't run it.
     this.#abort.abort();
     this.#link.far.control.close();
     this.#link.far.data.close();
+  }
+
+  #force(): void {
+    if (this.#submitted) this.#abort.abort();
+    else this.fail({ kind: 'killed' });
   }
 }
 

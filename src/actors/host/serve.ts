@@ -2,7 +2,7 @@
  * The thread's side of `link.ts`: what an entry calls to run one actor. Entries are composition roots; they hand in what
  * to run and the clock that the heartbeat follows.
  */
-import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
 import type { Clock } from '../../kernel/ports.ts';
 import type { ActorStart } from '../../protocol/actor-wire.ts';
 import { errors } from '../errors.ts';
@@ -11,6 +11,7 @@ import { HEARTBEAT_MS } from '../limits.ts';
 import { type ActorWire, makeActorWire } from '../wire/port.ts';
 import { type ActorRun, runToEnd } from '../wire/run.ts';
 import { exposeControl } from './control.ts';
+import { drainPort, watchPort } from './drain.ts';
 import { type FarEnd, WORD } from './link.ts';
 
 export interface ServeOptions {
@@ -80,6 +81,7 @@ class Activation {
       beforeSend: () => this.noticeInterrupt(),
     });
     this.#wire = wire;
+    watchPort(data);
     data.on('message', (text: string) => {
       this.#beat();
       wire.receive(text);
@@ -102,7 +104,8 @@ class Activation {
     const count = Atomics.load(this.#far.words, WORD.interrupts);
     if (count === this.#interruptsSeen || this.#wire === null) return;
     this.#interruptsSeen = count;
-    drain(this.#far.data, this.#wire);
+    // An interrupt must not overtake the mail that it is about (A6).
+    drainPort(this.#far.data, this.#wire.receive);
     this.#wire.interrupt();
   }
 
@@ -110,7 +113,7 @@ class Activation {
   #catchUp(): void {
     const count = Atomics.load(this.#far.words, WORD.interrupts);
     this.#beat();
-    if (this.#wire !== null) drain(this.#far.data, this.#wire);
+    if (this.#wire !== null) drainPort(this.#far.data, this.#wire.receive);
     this.#interruptsSeen = count;
   }
 
@@ -124,14 +127,5 @@ class Activation {
       this.noticeInterrupt();
       await this.#options.clock.sleep(HEARTBEAT_MS, signal).catch(() => {});
     }
-  }
-}
-
-/** What has arrived and was not handed over yet: an interrupt must not overtake the mail that it is about (A6). */
-function drain(data: MessagePort, wire: ActorWire): void {
-  for (;;) {
-    const next = receiveMessageOnPort(data);
-    if (next === undefined) return;
-    wire.receive(next.message as string);
   }
 }

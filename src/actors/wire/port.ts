@@ -44,7 +44,7 @@ export interface WireOptions {
 export interface ActorWire {
   readonly port: ActorPort;
   /** A batch from the supervisor. */
-  receive(text: string): void;
+  readonly receive: (text: string) => void;
   interrupt(): void;
   /** Sends at once what is waiting. */
   flush(): void;

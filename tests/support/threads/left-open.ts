@@ -1,8 +1,21 @@
+import { setImmediate as turn } from 'node:timers/promises';
+
+const TURNS_MAX = 2000;
+
 /** What keeps this process alive, by kind, of the kinds that actors are made of. */
-export function leftOpen(): Record<string, number> {
+export function openNow(): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const kind of process.getActiveResourcesInfo()) {
-    if (/Worker|MessagePort|Timeout|Immediate/.test(kind)) counts[kind] = (counts[kind] ?? 0) + 1;
+    if (/Worker|MessagePort|Timeout/.test(kind)) counts[kind] = (counts[kind] ?? 0) + 1;
   }
   return counts;
+}
+
+/** The same, as soon as it is what it was before; a port needs some turns of the loop to close. */
+export async function leftOpen(before: Record<string, number>): Promise<Record<string, number>> {
+  const wanted = JSON.stringify(before);
+  for (let turns = 0; turns < TURNS_MAX && JSON.stringify(openNow()) !== wanted; turns += 1) {
+    await turn();
+  }
+  return openNow();
 }

@@ -1,10 +1,10 @@
 import { afterEach, expect, test } from 'vitest';
 import { PoolHost } from '../../../src/actors/index.ts';
-import { leftOpen } from '../../support/threads/left-open.ts';
+import { leftOpen, openNow } from '../../support/threads/left-open.ts';
 import { Listener, mail, startOf } from '../../support/threads/starts.ts';
 
 const entry = new URL('../../support/threads/subagent.mjs', import.meta.url);
-const before = leftOpen();
+const before = openNow();
 let host = new PoolHost({ entry, maxThreads: 1, maxQueue: 2 });
 
 afterEach(async () => {
@@ -108,12 +108,12 @@ test.each([
   });
   const heard = new Listener();
   const handle = small.start(startOf(behaviour), heard);
+  const next = new Listener();
+  small.start(startOf('finish'), next);
   await heard.requested();
   handle.post([mail(1, 'now')]);
   expect(await heard.exit()).toEqual(expected);
 
-  const next = new Listener();
-  small.start(startOf('finish'), next);
   expect(await next.exit()).toMatchObject({ kind: 'finished' });
   await small.close();
 });
@@ -146,5 +146,5 @@ test('a closed pool ends what it runs, starts nothing more and leaves nothing op
   expect(heard.exits).toEqual([{ kind: 'killed' }]);
 
   expect(await start('finish').heard.exit()).toMatchObject({ code: 'start-failed' });
-  expect(leftOpen()).toEqual(before);
+  expect(await leftOpen(before)).toEqual(before);
 });

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { ThreadHost } from '../../../src/actors/index.ts';
-import { leftOpen } from '../../support/threads/left-open.ts';
+import { leftOpen, openNow } from '../../support/threads/left-open.ts';
 import { Listener, mail, startOf } from '../../support/threads/starts.ts';
 
 const entry = new URL('../../support/threads/actor.mjs', import.meta.url);
-const before = leftOpen();
+const before = openNow();
 let host = new ThreadHost({ entry });
 
 afterEach(async () => {
@@ -207,5 +207,5 @@ test('no thread, port or timer is left', async () => {
   await Promise.all(many.map(({ heard }) => heard.requested()));
   await Promise.all(many.map(({ handle }) => handle.stop(20_000)));
 
-  expect(leftOpen()).toEqual(before);
+  expect(await leftOpen(before)).toEqual(before);
 });
