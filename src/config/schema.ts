@@ -8,7 +8,7 @@ import { DURATION, DURATION_RULE } from './duration.ts';
 import { FINDINGS_MAX } from './limits.ts';
 import { didYouMean, type Finding, type Path } from './problem.ts';
 
-export const NAME_RULE =
+const NAME_RULE =
   'a name is made of a-z, 0-9, - and _, starts with a letter or digit, and has at most 48';
 
 /** A strict object; the issue of an unknown key carries the known ones. */

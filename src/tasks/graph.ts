@@ -175,11 +175,6 @@ export function mergeQueue(graph: TaskGraph): readonly TaskNode[] {
   return [...graph.index.merging];
 }
 
-/** Tasks that name this one in their needs, in order of addition. */
-export function dependentsOf(graph: TaskGraph, id: TaskId): readonly TaskNode[] {
-  return graph.index.dependents.get(id) ?? [];
-}
-
 /** What maintaining the indexes has cost so far, in steps; for tests and benchmarks (T9). */
 export function graphWork(graph: TaskGraph): number {
   return graph.index.work.steps;

@@ -21,10 +21,8 @@ export {
 } from './claim.ts';
 export {
   allTerminal,
-  dependentsOf,
   type GateEvidence,
   graphWork,
-  isActive,
   isTerminal,
   makeGraph,
   mergeQueue,
@@ -33,9 +31,9 @@ export {
   type TaskNode,
   taskCounts,
 } from './graph.ts';
-export { ATTEMPTS_DEFAULT, CONFLICTS_MAX, INTERRUPTIONS_MAX, TASKS_MAX } from './limits.ts';
+export { ATTEMPTS_DEFAULT, CONFLICTS_MAX, INTERRUPTIONS_MAX } from './limits.ts';
 export { planOf, type TaskPlan } from './plan.ts';
-export { ANYONE_KEY, COMMAND_KEY, claimKey, pickNext, touchesBlocker } from './ready.ts';
+export { pickNext, touchesBlocker } from './ready.ts';
 export { type ReasonContext, taskReason, taskRows } from './report.ts';
 export { globsOverlap } from './touches.ts';
 export { type TaskProblem, type TaskProblemCode, validateTasks } from './validate.ts';

@@ -163,7 +163,7 @@ interface Growth extends Slotted {
  * to needs, each task once: new ones in topological order, older ones by their old height (a need is always higher than
  * its dependents). Tasks on a cycle, which validation refuses, stay at height 1.
  */
-export function settleHeights(index: GraphIndex): void {
+function settleHeights(index: GraphIndex): void {
   if (index.fresh.length === 0) return;
   const fresh = new Map<Node, number>(index.fresh.map((node) => [node, 0]));
   index.fresh = [];
