@@ -127,36 +127,18 @@ export async function checkouts(repo: Repository): Promise<{ branch: string; pat
   return branch === undefined ? found : [...found, { branch, path }];
 }
 
-/** Deletes a ref of ours if it is at `from`. */
-export async function deleteRef(
-  repo: Repository,
-  options: { readonly ref: string; readonly from: string },
-): Promise<'moved' | 'stale'> {
-  requireOwn(options.ref);
-  return repo.lock.run(`delete ${options.ref}`, () =>
-    casResult(repo, options, ['-d', options.ref, options.from]),
-  );
-}
-
 /** Like `advanceRef`, for callers that hold the lock. */
 export async function moveRef(repo: Repository, move: RefMove): Promise<'moved' | 'stale'> {
   requireOwn(move.ref);
   const from = move.from ?? '0'.repeat(move.to.length);
-  return casResult(repo, move, ['-m', move.reason ?? 'troupe', move.ref, move.to, from]);
-}
-
-async function casResult(
-  repo: Repository,
-  expected: { readonly ref: string; readonly from: string | null; readonly to?: string },
-  args: readonly string[],
-): Promise<'moved' | 'stale'> {
+  const reason = move.reason ?? 'troupe';
   const result = await repo.git.run({
-    args: ['update-ref', '--no-deref', ...args],
+    args: ['update-ref', '--no-deref', '-m', reason, move.ref, move.to, from],
     codes: [0, 1, 128],
   });
   if (result.code === 0) return 'moved';
   // git tells a stale value only in words; asking for the value is surer than matching them.
-  if ((await readRef(repo, expected.ref)) !== expected.from) return 'stale';
+  if ((await readRef(repo, move.ref)) !== move.from) return 'stale';
   throw errors.gitFailed('update-ref', result.code, result.stderr);
 }
 

@@ -56,7 +56,7 @@ export interface GitCall {
 }
 
 /** Settings that hold whatever the repository's config says. */
-export const PINS: readonly string[] = [
+const PINS: readonly string[] = [
   'core.hooksPath=/dev/null',
   'core.fsmonitor=false',
   'core.pager=cat',

@@ -10,14 +10,10 @@ export {
   branchRef,
   checkBranchNamespace,
   createIntegrationBranch,
-  deleteRef,
   integrationBranch,
-  isAncestor,
-  mergeBase,
   type RefMove,
   readIntegration,
   readRef,
-  taskBranch,
 } from './branches.ts';
 export { type CarryRequest, carriedPaths, planCarry } from './carry.ts';
 export { type CommitOutcome, type CommitRequest, commitTree, discardChanges } from './commit.ts';
@@ -36,7 +32,6 @@ export {
   type Head,
   openRepository,
   type Repository,
-  readHead,
   resolveBase,
   type WorktreeDeps,
 } from './repository.ts';

@@ -9,10 +9,10 @@ export const LIMITS = {
   longTimeoutMs: 600_000,
   /** Waiting for the repository's metadata lock, beyond the holder's own deadline. */
   lockWaitMs: 1_200_000,
-  /** Captured output of one call. */
-  outputMax: 64 * 1024 * 1024,
-  /** Captured output of a call whose answer is short. */
-  shortOutputMax: 4 * 1024 * 1024,
+  /** Captured output of one call: 64 MiB. */
+  outputMax: 67_108_864,
+  /** Captured output of a call whose answer is short: 4 MiB. */
+  shortOutputMax: 4_194_304,
   /** Another git process holds a `.lock` file: tries, and the pause between them. */
   gitLockTries: 5,
   gitLockPauseMs: 200,
@@ -23,8 +23,8 @@ export const LIMITS = {
   conflictFiles: 50,
   conflictHunks: 20,
   conflictLines: 200,
-  /** Difference that the survival check reads; it is parsed in the supervisor's thread. */
-  survivalMax: 16 * 1024 * 1024,
+  /** Difference that the survival check reads: 16 MiB; it is parsed in the supervisor's thread. */
+  survivalMax: 16_777_216,
   /** What a lost-lines report carries. */
   lostLines: 20,
   /** Saved states of one task. */

@@ -58,7 +58,7 @@ export interface Repository {
   readonly git: Git;
 }
 
-export const FALLBACK_IDENTITY: Identity = {
+const FALLBACK_IDENTITY: Identity = {
   name: 'Troupe',
   email: 'troupe@troupe.local',
   fallback: true,
@@ -130,7 +130,7 @@ export function isObjectId(text: string): boolean {
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
 }
 
-export function placeName(repo: Pick<Repository, 'root' | 'commonDir'>): string {
+function placeName(repo: Pick<Repository, 'root' | 'commonDir'>): string {
   return repo.root === '' ? repo.commonDir : repo.root;
 }
 

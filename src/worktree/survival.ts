@@ -91,7 +91,7 @@ export function unquote(name: string): string {
     );
 }
 
-export function sumChanges(files: readonly FileChanges[]): Map<string, number> {
+function sumChanges(files: readonly FileChanges[]): Map<string, number> {
   const total = new Map<string, number>();
   for (const file of files) {
     for (const [line, net] of file.lines) total.set(line, (total.get(line) ?? 0) + net);
