@@ -1,5 +1,41 @@
 /**
  * Room `control`: the commands and queries that every front end uses. Queries read the journals beside the writer,
  * whether or not a supervisor runs; commands check everything before they write anything.
+ *
+ * Invariants: a run exists whole from one rename on (`run-store.ts`) · nothing is half started (`start.ts`) · a tree goes
+ * only when its run has ended and its work is saved (`trees.ts`).
  */
+export { type CheckAnswer, checkTeam } from './check.ts';
+export { type DiffAnswer, type DiffQuery, diffOf, findTask } from './diff.ts';
+export { errors as controlErrors } from './errors.ts';
+export { eventsOfRun, followEvents } from './events.ts';
 export type { EventFeed, LiveControl } from './live.ts';
+export { type LiveControlOptions, makeLiveControl } from './live-control.ts';
+export { checkActors, followMail, type MailQuery, readMail } from './mail.ts';
+export { type MergeAnswer, type MergeQuery, mergeRun } from './merge.ts';
+export { journalFolder, type Places, runFolder, userConfigFolder } from './places.ts';
+export {
+  actorsOf,
+  askLive,
+  listRuns,
+  newestRun,
+  type RunsAnswer,
+  type RunView,
+  rowOf,
+  tasksOf,
+  viewNewest,
+  viewRun,
+} from './queries.ts';
+export { createRun, forgetRun, readRunFile } from './run-store.ts';
+export { type Sent, sendMail } from './send.ts';
+export type { SettingsPlaces } from './settings.ts';
+export { type PreparedRun, prepareRun, type StartOptions } from './start.ts';
+export { type CleanUp, cleanWorktrees, listWorktrees } from './trees.ts';
+export { type Whereabouts, whereIs } from './where.ts';
+export {
+  type ControlDeps,
+  type Holder,
+  type LiveSource,
+  openWorkspace,
+  type Workspace,
+} from './workspace.ts';

@@ -7,7 +7,7 @@ export const IPC_LIMITS = {
   pendingMax: 64,
   batchMax: 100,
   /** Bytes that wait for a client that does not read; past it the connection is dropped. */
-  unsentMax: 16 * 1_048_576,
+  unsentMax: 16_777_216,
   /** While this much is unsent, events of a subscription wait in its queue. */
   unsentSoft: 262_144,
   /** Events that wait for a slow client; past it they are dropped and a gap marker tells so. */

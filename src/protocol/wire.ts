@@ -51,7 +51,8 @@ export interface SendResult {
   readonly seq: number;
   readonly n: number;
   readonly id: string;
-  readonly state: 'accepted';
+  /** `dead`: the receiver was stopped; the mail is kept as a dead letter and its lead is told. */
+  readonly state: 'accepted' | 'dead';
 }
 
 export interface StopParams extends RunParams {

@@ -1,0 +1,175 @@
+/**
+ * All commands: what `--help` shows and what is parsed. Their code is loaded only when one is run, so that `--help`
+ * costs little more than starting Node.
+ */
+
+import type { CommandSpec, OptionSpec } from './command.ts';
+
+const RUN: OptionSpec = { flags: '--run <id>', description: 'the run meant (default: the newest)' };
+
+const starting: readonly CommandSpec[] = [
+  {
+    name: 'init',
+    args: [['[file]', 'where to write it (default: team.yaml)']],
+    summary: 'write a commented team file to start from',
+    options: [{ flags: '--force', description: 'overwrite the file when it exists' }],
+    examples: ['troupe init', 'troupe init teams/docs.yaml'],
+    load: () => import('./commands/init.ts'),
+  },
+  {
+    name: 'check',
+    args: [['<team>', 'a team file']],
+    summary: 'validate a team file and show the order of its tasks',
+    options: [],
+    examples: ['troupe check team.yaml', 'troupe check team.yaml --json'],
+    load: () => import('./commands/check.ts'),
+  },
+  {
+    name: 'run',
+    args: [['<team>', 'a team file']],
+    summary: 'run a team on the repository and get one verified branch',
+    details:
+      'Ctrl-C once stops gracefully, twice at once; `troupe resume` goes on from there.\n' +
+      'Your branch, index, stash and working tree are not touched.',
+    options: [
+      { flags: '--model <provider/model>', description: "instead of the team file's model" },
+      { flags: '--budget-usd <amount>', description: 'stop when this much money is spent' },
+      {
+        flags: '--run-id <id>',
+        description: 'name the run (default: from the team name and time)',
+      },
+      { flags: '--headless', description: 'nobody answers: what would be asked is denied' },
+      { flags: '--detach', description: 'not available in this version' },
+    ],
+    examples: ['troupe run team.yaml', 'troupe run team.yaml --budget-usd 2 --run-id docs-1'],
+    load: () => import('./commands/run.ts'),
+  },
+  {
+    name: 'resume',
+    args: [['<run>', 'a run that was interrupted']],
+    summary: 'go on with an interrupted run from its journal',
+    options: [],
+    examples: ['troupe resume docs-1'],
+    load: () => import('./commands/resume.ts'),
+  },
+  {
+    name: 'stop',
+    args: [['[run]', 'the run meant (default: the one that is running)']],
+    summary: 'stop a run or one actor; returns when it has stopped',
+    options: [
+      { flags: '--actor <name>', description: 'stop only this actor' },
+      { flags: '--now', description: 'do not let running work end' },
+    ],
+    examples: ['troupe stop', 'troupe stop docs-1 --now', 'troupe stop --actor ada'],
+    load: () => import('./commands/stop.ts'),
+  },
+];
+
+const watching: readonly CommandSpec[] = [
+  {
+    name: 'runs',
+    args: [],
+    summary: 'list runs, newest first',
+    options: [],
+    examples: ['troupe runs', 'troupe runs --json'],
+    load: () => import('./commands/runs.ts'),
+  },
+  {
+    name: 'ps',
+    args: [],
+    summary: 'list the actors of a run and what each is doing',
+    options: [RUN],
+    examples: ['troupe ps', 'troupe ps --run docs-1'],
+    load: () => import('./commands/ps.ts'),
+  },
+  {
+    name: 'tasks',
+    args: [['[task]', 'only this task, with all that is known of it']],
+    summary: 'list the tasks of a run and why each waits',
+    options: [RUN],
+    examples: ['troupe tasks', 'troupe tasks parser --json'],
+    load: () => import('./commands/tasks.ts'),
+  },
+  {
+    name: 'tail',
+    args: [['[actor...]', 'only these mailboxes']],
+    summary: 'show the mail of a run',
+    options: [
+      { flags: '--follow', description: 'go on with new mail until the run ends' },
+      { flags: '--from <seq>', description: 'only mail recorded at this sequence number or later' },
+      RUN,
+    ],
+    examples: ['troupe tail', 'troupe tail ada bo --follow', 'troupe tail --from 120 --json'],
+    load: () => import('./commands/tail.ts'),
+  },
+  {
+    name: 'events',
+    args: [],
+    summary: 'show what happened in a run, one event a line',
+    options: [
+      { flags: '--follow', description: 'go on with new events until the run ends' },
+      { flags: '--from <cursor>', description: 'only events after this cursor (`<seq>.<i>`)' },
+      { flags: '--type <glob>', description: 'only events whose type matches' },
+      RUN,
+    ],
+    examples: ['troupe events', "troupe events --follow --type 'task.*' --json"],
+    load: () => import('./commands/events.ts'),
+  },
+  {
+    name: 'send',
+    args: [
+      ['<actor>', 'whom to write to'],
+      ['<text>', 'what to say'],
+    ],
+    summary: 'send mail to an actor; it is read within the turn',
+    options: [
+      { flags: '--interrupt', description: 'stop what the actor is doing to have it read this' },
+      RUN,
+    ],
+    examples: ["troupe send ada 'Use the new parser'", "troupe send ada 'Stop that' --interrupt"],
+    load: () => import('./commands/send.ts'),
+  },
+];
+
+const results: readonly CommandSpec[] = [
+  {
+    name: 'diff',
+    args: [['<task|run>', 'a task of the newest run (or of --run), or a run']],
+    summary: 'show the changes of a task or of a whole run',
+    options: [{ flags: '--stat', description: 'only which files changed, and how much' }, RUN],
+    examples: ['troupe diff parser', 'troupe diff docs-1 --stat'],
+    load: () => import('./commands/diff.ts'),
+  },
+  {
+    name: 'merge',
+    args: [['<run>', 'a run']],
+    summary: "merge a run's branch into yours",
+    details: 'Refuses, and changes nothing, when uncommitted edits of yours are in the way.',
+    options: [
+      { flags: '--into <branch>', description: 'another branch than the current one' },
+      { flags: '--squash', description: 'one commit instead of a merge' },
+      { flags: '--dry-run', description: 'say what would happen, change nothing' },
+    ],
+    examples: ['troupe merge docs-1 --dry-run', 'troupe merge docs-1 --squash'],
+    load: () => import('./commands/merge.ts'),
+  },
+  {
+    name: 'worktrees',
+    args: [['[action]', '`gc`: remove trees that are not needed, after saving their work']],
+    summary: 'list the git worktrees of runs, or clean them up',
+    options: [],
+    examples: ['troupe worktrees', 'troupe worktrees gc'],
+    load: () => import('./commands/worktrees.ts'),
+  },
+  {
+    name: 'where',
+    args: [],
+    summary: 'print where everything is kept',
+    options: [],
+    examples: ['troupe where', 'troupe where --json'],
+    load: () => import('./commands/where.ts'),
+  },
+];
+
+/** In the order of `--help`. */
+export const COMMANDS: readonly CommandSpec[] = [...starting, ...watching, ...results];

@@ -1,0 +1,45 @@
+/** `troupe init [FILE]`: a commented team file. */
+import { mkdir, open } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { teamTemplate } from '../../config/index.ts';
+import { EXIT, type ExitCode, systemCode, TroupeError } from '../../kernel/errors.ts';
+import type { OptionValues } from '../command.ts';
+import type { Context } from '../context.ts';
+import { flag, text } from '../options.ts';
+
+export async function run(
+  context: Context,
+  args: readonly string[],
+  options: OptionValues,
+): Promise<ExitCode> {
+  const name = args[0] ?? 'team.yaml';
+  const base = resolve(context.io.cwd, text(options, 'workspace') ?? '.');
+  const path = resolve(base, name);
+  await mkdir(dirname(path), { recursive: true });
+  await write(path, { shown: name, force: flag(options, 'force') });
+  if (context.json) context.printJson({ path });
+  else context.print(`Wrote ${name}. Next: troupe check ${name}, then troupe run ${name}\n`);
+  return EXIT.ok;
+}
+
+async function write(
+  path: string,
+  how: { readonly shown: string; readonly force: boolean },
+): Promise<void> {
+  try {
+    const handle = await open(path, how.force ? 'w' : 'wx', 0o644);
+    try {
+      await handle.writeFile(teamTemplate());
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    if (systemCode(error) !== 'EEXIST') throw error;
+    throw new TroupeError({
+      code: 'cli/exists',
+      message: `${how.shown} exists already`,
+      hint: 'Name another file, or use --force to overwrite it.',
+      exit: EXIT.usage,
+    });
+  }
+}

@@ -1,0 +1,12 @@
+/** `troupe resume RUN`: goes on with an interrupted run from its journal. */
+import { controlErrors, viewRun } from '../../control/index.ts';
+import type { ExitCode } from '../../kernel/errors.ts';
+import type { Context } from '../context.ts';
+import { hostRun } from '../host-run.ts';
+
+export async function run(context: Context, args: readonly string[]): Promise<ExitCode> {
+  const workspace = await context.workspace();
+  const { file, state } = await viewRun(workspace, args[0] ?? '', 'resume');
+  if (state.run.ended !== null) throw controlErrors.ended(file.id, state.run.ended.state);
+  return hostRun(context, { workspace, file, notes: [], mode: 'resume' });
+}

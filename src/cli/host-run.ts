@@ -1,0 +1,155 @@
+/**
+ * One run in the foreground: a supervisor in this process, a view or lines while it goes on, a summary at its end.
+ *
+ * Invariant: however it ends, the supervisor is closed (nothing of the run is left running), the lock is given back and
+ * the cursor is visible.
+ */
+import { createRun, diffOf, forgetRun, type Workspace } from '../control/index.ts';
+import { EXIT, type ExitCode } from '../kernel/errors.ts';
+import type { Logger } from '../kernel/ports.ts';
+import type { RunRow, TaskRow } from '../protocol/shapes.ts';
+import type { RunFile } from '../protocol/team.ts';
+import { type Supervisor, taskRows } from '../supervisor/index.ts';
+import type { Context } from './context.ts';
+import type { Io } from './io.ts';
+import { safeLine, safeText } from './text/safe.ts';
+import { exitOf, renderSummary } from './view/summary.ts';
+import { openWatch, type Watch } from './view/watch.ts';
+
+export interface RunToHost {
+  readonly workspace: Workspace;
+  readonly file: RunFile;
+  /** Told when the lock is held and the run begins. */
+  readonly notes: readonly string[];
+  readonly mode: 'start' | 'resume';
+}
+
+export async function hostRun(context: Context, what: RunToHost): Promise<ExitCode> {
+  const { workspace, file } = what;
+  const stop = listenForStop(context.io);
+  let watch: Watch | null = null;
+  const say = (text: string): void => {
+    if (watch === null) context.io.err.write(text);
+    else watch.say(text);
+  };
+  const { hosting } = await context.machine();
+  const host = await hosting.open(workspace, makeLogger(context, say));
+  const { supervisor } = host;
+  let over: Over;
+  try {
+    for (const note of what.notes) say(`troupe: ${safeText(note)}\n`);
+    if (stop.asked() > 0) return tellNotBegun(context);
+    watch = openWatch({ context, supervisor, run: file.id });
+    await begin(supervisor, what);
+    stop.onAsk((now, signal) => askToStop({ supervisor, run: file.id, watch, now, signal }));
+    const row = await supervisor.finished(file.id);
+    over = { row, tasks: tasksAtEnd(supervisor, file.id) };
+  } finally {
+    watch?.close();
+    await host.close();
+  }
+  await tellEnd(context, workspace, over);
+  return exitOf(over.row.state);
+}
+
+interface Over {
+  readonly row: RunRow;
+  readonly tasks: readonly TaskRow[];
+}
+
+function tellNotBegun(context: Context): ExitCode {
+  if (context.json) {
+    const message = 'interrupted before the run began; nothing was made';
+    context.printJson({ error: { code: 'cli/interrupted', message, hint: null } });
+  } else {
+    context.io.err.write('troupe: interrupted before the run began; nothing was made\n');
+  }
+  return EXIT.interrupted;
+}
+
+async function begin(supervisor: Supervisor, what: RunToHost): Promise<void> {
+  const { workspace, file, mode } = what;
+  if (mode === 'resume') {
+    await supervisor.resumeRun(file.id);
+    return;
+  }
+  await createRun(workspace, file);
+  try {
+    await supervisor.startRun(file);
+  } catch (error) {
+    // Before its first record nothing of a run has happened; a run that never was is not left behind.
+    if ((supervisor.state(file.id)?.run.startedAt ?? null) === null) {
+      await forgetRun(workspace, file.id);
+    }
+    throw error;
+  }
+}
+
+function tasksAtEnd(supervisor: Supervisor, run: string): TaskRow[] {
+  const state = supervisor.state(run);
+  return state === null ? [] : taskRows(state, { alive: false, phases: {} });
+}
+
+interface StopRequests {
+  asked(): number;
+  /** Called for each that came and each that comes. */
+  onAsk(listener: (now: boolean, signal: string) => void): void;
+}
+
+/** From the first moment to the end of the process, so that no signal ends it while something of a run is there. */
+function listenForStop(io: Io): StopRequests {
+  const signals: string[] = [];
+  let listener: ((now: boolean, signal: string) => void) | null = null;
+  io.onSignal((name) => {
+    signals.push(name);
+    if (signals.length <= 2) listener?.(signals.length === 2, name);
+  });
+  return {
+    asked: () => signals.length,
+    onAsk(given) {
+      listener = given;
+      for (const [index, name] of signals.slice(0, 2).entries()) given(index === 1, name);
+    },
+  };
+}
+
+/** Once: what runs may end. Twice: at once. */
+function askToStop(on: {
+  readonly supervisor: Supervisor;
+  readonly run: string;
+  readonly watch: Watch | null;
+  readonly now: boolean;
+  readonly signal: string;
+}): void {
+  const { supervisor, run, watch, now, signal } = on;
+  const text = now
+    ? 'Stopping at once.\n'
+    : `Stopping after ${signal}: running work may end. Once more stops at once.\n`;
+  watch?.stopping(text);
+  // The end is awaited by whoever waits for the run to finish; a failure shows there too.
+  supervisor.stop({ run, now, by: 'user' }).catch(() => undefined);
+}
+
+async function tellEnd(context: Context, workspace: Workspace, over: Over): Promise<void> {
+  const { row, tasks } = over;
+  if (context.json) {
+    context.printJson({ ...row, tasks });
+    return;
+  }
+  const diff = await diffOf(workspace, { of: row.id, run: row.id, stat: true });
+  const changes = diff.files.length === 0 ? null : { commit: diff.to, files: diff.files.length };
+  const ended = row.endedAt === null ? workspace.deps.clock.now() : Date.parse(row.endedAt);
+  const elapsedMs = ended - Date.parse(row.startedAt);
+  context.print(renderSummary({ run: row, tasks, changes, elapsedMs }, context.styles));
+}
+
+function makeLogger(context: Context, say: (text: string) => void): Logger {
+  const isDebug = context.io.env['TROUPE_DEBUG'] === '1';
+  return {
+    log(level, message, data) {
+      if (!isDebug && (level === 'debug' || level === 'info')) return;
+      const more = data === undefined ? '' : ` ${JSON.stringify(data)}`;
+      say(`troupe: ${level}: ${safeLine(message + more)}\n`);
+    },
+  };
+}

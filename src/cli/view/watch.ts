@@ -1,0 +1,127 @@
+/**
+ * What a person sees while a run goes on in this process: the live view on a terminal, one line per important thing
+ * elsewhere, nothing with `--json`.
+ */
+import type { StoredRunRecord } from '../../protocol/record.ts';
+import { actorRows, runRow, type Supervisor, taskRows } from '../../supervisor/index.ts';
+import type { Context } from '../context.ts';
+import { drawView } from './draw.ts';
+import { linesOf } from './lines.ts';
+import type { ViewModel } from './model.ts';
+import { openScreen } from './screen.ts';
+
+export interface Watch {
+  /** A text that stays. */
+  say(text: string): void;
+  /** Says it, and what Ctrl-C would do is no longer shown. */
+  stopping(text: string): void;
+  close(): void;
+}
+
+export interface WatchOptions {
+  readonly context: Context;
+  readonly supervisor: Supervisor;
+  readonly run: string;
+}
+
+export function openWatch(options: WatchOptions): Watch {
+  const { context } = options;
+  if (context.json) return openSilence(context);
+  return context.io.out.isTerminal ? openView(options) : openLines(options);
+}
+
+/** `--json` keeps the standard output for its one document. */
+function openSilence(context: Context): Watch {
+  const say = (text: string): void => context.io.err.write(text);
+  return { say, stopping: say, close: () => undefined };
+}
+
+function openLines({ context, supervisor, run }: WatchOptions): Watch {
+  const say = (text: string): void => context.print(text);
+  const forget = supervisor.onRecord((from, record) => {
+    if (from === run) for (const line of linesOf(record)) say(line);
+  });
+  say(`${opening(run)}\n`);
+  return { say, stopping: say, close: forget };
+}
+
+const opening = (run: string): string =>
+  `run ${run} (no sandbox: commands run with your rights); watch it elsewhere with: troupe tasks`;
+
+/** Between two drawings, and as a multiple of what a drawing costs, so that drawing never takes much of the time. */
+const PAUSE_MS = 100;
+const COST_FACTOR = 10;
+const TICK_MS = 1_000;
+const HINT = 'Ctrl-C stops gracefully, twice at once';
+
+function openView(options: WatchOptions): Watch {
+  const { context, supervisor, run } = options;
+  const { io, styles } = context;
+  const screen = openScreen(io);
+  let lastMail: ViewModel['lastMail'] = null;
+  let hint = HINT;
+  let timer: NodeJS.Timeout | null = null;
+  let pause = PAUSE_MS;
+
+  const draw = (): void => {
+    timer = null;
+    const began = performance.now();
+    const model = modelOf(supervisor, run, { lastMail, hint });
+    if (model === null) return;
+    screen.draw(drawView(model, { columns: io.out.columns, rows: io.out.rows }, styles));
+    pause = Math.max(PAUSE_MS, (performance.now() - began) * COST_FACTOR);
+  };
+  const soon = (): void => {
+    timer ??= setTimeout(draw, pause);
+  };
+  const forgetRecords = supervisor.onRecord((from, record) => {
+    if (from !== run) return;
+    lastMail = mailOf(record) ?? lastMail;
+    soon();
+  });
+  const forgetResize = io.out.onResize(soon);
+  const tick = setInterval(soon, TICK_MS);
+  screen.above(`${opening(run)}\n`);
+  draw();
+
+  return {
+    say: (text) => screen.above(text),
+    stopping(text) {
+      hint = 'Stopping …';
+      screen.above(text);
+      soon();
+    },
+    close() {
+      clearInterval(tick);
+      if (timer !== null) clearTimeout(timer);
+      forgetRecords();
+      forgetResize();
+      screen.close({ keep: false });
+    },
+  };
+}
+
+function mailOf(record: StoredRunRecord): ViewModel['lastMail'] {
+  const mail = record.mail?.findLast((one) => one.lane !== 'bulk');
+  return mail === undefined ? null : { from: mail.from, to: mail.to, text: mail.body.text };
+}
+
+function modelOf(
+  supervisor: Supervisor,
+  run: string,
+  more: Pick<ViewModel, 'lastMail' | 'hint'>,
+): ViewModel | null {
+  const state = supervisor.state(run);
+  if (state === null) return null;
+  const liveness = supervisor.liveness(run);
+  const row = runRow(state, liveness);
+  const now = Date.now();
+  return {
+    run: row,
+    tasks: taskRows(state, liveness),
+    actors: actorRows(state, liveness),
+    elapsedMs: now - Date.parse(row.startedAt),
+    now,
+    ...more,
+  };
+}

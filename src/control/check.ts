@@ -1,0 +1,52 @@
+/** `troupe check`: what a team file means, without a run. */
+import { planOf } from '../tasks/index.ts';
+import type { SettingsPlaces } from './settings.ts';
+import { loadTeam, type TeamFileQuery, warningTexts } from './team-file.ts';
+import type { ControlDeps } from './workspace.ts';
+
+export interface CheckAnswer {
+  readonly name: string;
+  readonly graph: readonly {
+    readonly id: string;
+    readonly title: string;
+    readonly needs: readonly string[];
+    /** `agent` or `command`. */
+    readonly kind: string;
+    readonly agent: string | null;
+  }[];
+  /** As the tasks would start if one ran at a time. */
+  readonly order: readonly string[];
+  readonly levels: readonly (readonly string[])[];
+  readonly criticalPath: readonly string[];
+  readonly members: readonly string[];
+  readonly problems: readonly [];
+  readonly warnings: readonly string[];
+}
+
+/** Throws `control/team-file` with all problems. */
+export async function checkTeam(
+  deps: ControlDeps,
+  places: SettingsPlaces,
+  query: TeamFileQuery,
+): Promise<CheckAnswer> {
+  const loaded = await loadTeam(deps, places, query);
+  const { team } = loaded;
+  const { order, levels, criticalPath } = planOf(team.tasks);
+  const lead = team.lead === null ? [] : [team.lead];
+  return {
+    name: team.name,
+    graph: team.tasks.map((task) => ({
+      id: task.id,
+      title: task.title,
+      needs: task.needs,
+      kind: task.run === null ? 'agent' : 'command',
+      agent: task.agent,
+    })),
+    order,
+    levels,
+    criticalPath,
+    members: [...lead, ...team.teammates].map((member) => member.name),
+    problems: [],
+    warnings: warningTexts(loaded, query.name),
+  };
+}

@@ -1,0 +1,139 @@
+/** What can go wrong with a command, each with what to do about it. The only place of the room that builds errors. */
+import { EXIT, TroupeError } from '../kernel/errors.ts';
+import { nearMatches } from '../kernel/ids.ts';
+
+const LISTED_MAX = 12;
+
+function unknown(what: string, wanted: string, known: readonly string[]): TroupeError {
+  const near = nearMatches(wanted, known);
+  const listed = known.slice(0, LISTED_MAX).join(', ');
+  const more = known.length > LISTED_MAX ? ` and ${known.length - LISTED_MAX} more` : '';
+  const there = known.length === 0 ? `There is no ${what} yet.` : `There are: ${listed}${more}.`;
+  return new TroupeError({
+    code: `control/unknown-${what}`,
+    message: `there is no ${what} ${JSON.stringify(wanted)}`,
+    hint: near.length > 0 ? `Did you mean ${near.join(' or ')}?` : there,
+    exit: EXIT.notFound,
+    data: { [what]: wanted, near },
+  });
+}
+
+export const errors = {
+  unknownRun: (run: string, known: readonly string[]): TroupeError => unknown('run', run, known),
+  unknownTask: (task: string, known: readonly string[]): TroupeError =>
+    unknown('task', task, known),
+  unknownActor: (actor: string, known: readonly string[]): TroupeError =>
+    unknown('actor', actor, known),
+  unknownTaskOrRun: (
+    wanted: string,
+    known: { readonly tasks: readonly string[]; readonly runs: readonly string[] },
+  ): TroupeError => {
+    const near = nearMatches(wanted, [...known.tasks, ...known.runs]);
+    return new TroupeError({
+      code: 'control/unknown-task',
+      message: `there is no task and no run ${JSON.stringify(wanted)}`,
+      hint:
+        near.length > 0
+          ? `Did you mean ${near.join(' or ')}?`
+          : '`troupe tasks` lists the tasks of the newest run, `troupe runs` the runs.',
+      exit: EXIT.notFound,
+      data: { near },
+    });
+  },
+  noRun: (what: string): TroupeError =>
+    new TroupeError({
+      code: 'control/no-run',
+      message: `${what}: there is no run in this repository yet`,
+      hint: 'Start one with `troupe run TEAM`.',
+      exit: EXIT.notFound,
+    }),
+  noLiveRun: (): TroupeError =>
+    new TroupeError({
+      code: 'control/no-live-run',
+      message: 'no run is going on in this repository',
+      hint: '`troupe runs` lists all runs; `troupe resume RUN` goes on with an interrupted one.',
+      exit: EXIT.noSupervisor,
+    }),
+  notHeld: (run: string): TroupeError =>
+    new TroupeError({
+      code: 'control/not-running',
+      message: `the run ${run} is not going on`,
+      hint: `\`troupe resume ${run}\` goes on with it, if it was interrupted.`,
+      exit: EXIT.noSupervisor,
+    }),
+  damagedRun: (run: string, path: string, why: string): TroupeError =>
+    new TroupeError({
+      code: 'control/damaged-run',
+      message: `${path} can't be used: ${why}`,
+      hint: `Nothing was changed. The journal of ${run} lies beside it and is whole by itself.`,
+      exit: EXIT.usage,
+      data: { run, path },
+    }),
+  newerRun: (run: string, version: number): TroupeError =>
+    new TroupeError({
+      code: 'control/newer-version',
+      message: `the run ${run} was made by a newer Troupe (run.json version ${version}; this one reads 1)`,
+      hint: 'Use the newer Troupe for this run.',
+      exit: EXIT.usage,
+    }),
+  bareRepository: (path: string): TroupeError =>
+    new TroupeError({
+      code: 'control/bare-repository',
+      message: `${path} is a bare repository: it has no work tree to take files from`,
+      hint: 'Clone it and use the clone, or name a work tree with --workspace.',
+      exit: EXIT.usage,
+    }),
+  badRunId: (run: string): TroupeError =>
+    new TroupeError({
+      code: 'control/bad-run-id',
+      message: `${JSON.stringify(run)} is no run id`,
+      hint: 'Use a-z, 0-9, - and _, starting with a letter or digit, at most 48 characters.',
+      exit: EXIT.usage,
+    }),
+  runExists: (run: string): TroupeError =>
+    new TroupeError({
+      code: 'control/run-exists',
+      message: `there is a run ${run} already`,
+      hint: `Choose another --run-id, or see \`troupe tasks --run ${run}\`.`,
+      exit: EXIT.usage,
+    }),
+  held: (holder: { readonly pid: number; readonly startedAt: string | null }): TroupeError =>
+    new TroupeError({
+      code: 'control/held',
+      message:
+        `another troupe works on this repository: process ${holder.pid}` +
+        (holder.startedAt === null ? '' : `, since ${holder.startedAt}`),
+      hint: 'Watch it with `troupe ps` and `troupe tail --follow`, end it with `troupe stop`, or wait for it.',
+      exit: EXIT.noSupervisor,
+      data: { ...holder },
+    }),
+  silent: (): TroupeError =>
+    new TroupeError({
+      code: 'control/silent',
+      message: 'the supervisor of this repository does not answer',
+      hint: 'Try again in a moment; nothing was sent.',
+      exit: EXIT.noSupervisor,
+      retryable: true,
+    }),
+  ended: (run: string, state: string): TroupeError =>
+    new TroupeError({
+      code: 'control/run-ended',
+      message: `the run ${run} has ended (${state}), there is nothing to resume`,
+      hint: `See \`troupe tasks --run ${run}\`, or start another run.`,
+      exit: EXIT.unfinished,
+    }),
+  endedForMail: (run: string, state: string): TroupeError =>
+    new TroupeError({
+      code: 'control/run-ended',
+      message: `the run ${run} has ended (${state}): nobody is left to read mail`,
+      hint: 'Start another run, or name one that is going on with --run.',
+      exit: EXIT.unfinished,
+    }),
+  running: (run: string): TroupeError =>
+    new TroupeError({
+      code: 'control/running',
+      message: `the run ${run} is going on`,
+      hint: 'Wait for its end, or stop it with `troupe stop`.',
+      exit: EXIT.unfinished,
+    }),
+} as const;

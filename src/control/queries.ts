@@ -1,0 +1,122 @@
+/**
+ * What is: read from the journals beside their writer, at any time. Liveness, which no journal can know, is asked from
+ * the supervisor that holds the repository, and is an input to the functions that derive a status.
+ */
+
+import type { Damage } from '../journal/index.ts';
+import { readJournal } from '../journal/index.ts';
+import type { TroupeError } from '../kernel/errors.ts';
+import type { StoredRunRecord } from '../protocol/record.ts';
+import type { ActorRow, RunRow, TaskRow } from '../protocol/shapes.ts';
+import type { RunFile } from '../protocol/team.ts';
+import type { StatusResult } from '../protocol/wire.ts';
+import type { Liveness, RunState } from '../supervisor/index.ts';
+import { actorRows, applyRecord, makeRunState, runRow, taskRows } from '../supervisor/index.ts';
+import { errors } from './errors.ts';
+import { journalFolder } from './places.ts';
+import { listRunFiles, readRunFile } from './run-store.ts';
+import type { Holder, Workspace } from './workspace.ts';
+
+/** A run as it was when its journal was read. */
+export interface RunView {
+  readonly run: string;
+  readonly file: RunFile;
+  readonly state: RunState;
+  readonly liveness: Liveness;
+  /** Damage below the watermark: these records are lost. */
+  readonly gaps: readonly Damage[];
+}
+
+/** What is known of the supervisor; asked once for all runs of one command. */
+export interface LiveReport {
+  readonly holder: Holder | null;
+  readonly status: StatusResult | null;
+}
+
+export async function askLive(workspace: Workspace): Promise<LiveReport> {
+  const { live } = workspace.deps;
+  const holder = await live.holder(workspace.places);
+  return { holder, status: holder === null ? null : await live.status(workspace.places) };
+}
+
+/** A supervisor that holds the repository but does not answer is taken to hold the newest run that has not ended. */
+export function livenessOf(report: LiveReport, run: string, isNewest: boolean): Liveness {
+  const { holder, status } = report;
+  if (status === null) return { alive: holder !== null && isNewest, phases: {} };
+  const phases: Record<string, Liveness['phases'][string]> = {};
+  for (const row of status.actors) {
+    if (row.run !== run) continue;
+    phases[row.name] = { state: row.state, since: row.since, reason: row.reason };
+  }
+  return { alive: status.runs.some((row) => row.id === run), phases };
+}
+
+/** Throws `control/unknown-run`, or without `run` and with no run yet `control/no-run`. */
+export async function viewRun(
+  workspace: Workspace,
+  run: string | undefined,
+  what: string,
+): Promise<RunView> {
+  const newest = await newestRun(workspace);
+  const id = run ?? newest;
+  if (id === null) throw errors.noRun(what);
+  const file = await readRunFile(workspace, id);
+  const report = await askLive(workspace);
+  return loadRun(workspace, file, livenessOf(report, id, id === newest));
+}
+
+/** Null when there is no run yet. */
+export async function viewNewest(workspace: Workspace): Promise<RunView | null> {
+  const newest = await newestRun(workspace);
+  return newest === null ? null : viewRun(workspace, newest, '');
+}
+
+export async function newestRun(workspace: Workspace): Promise<string | null> {
+  const { runs } = await listRunFiles(workspace);
+  return runs[0]?.run ?? null;
+}
+
+export async function loadRun(
+  workspace: Workspace,
+  file: RunFile,
+  liveness: Liveness,
+): Promise<RunView> {
+  const state = makeRunState(file);
+  const gaps: Damage[] = [];
+  const records = readJournal({
+    files: workspace.deps.files,
+    directory: journalFolder(workspace.places, file.id),
+    onGap: (gap) => gaps.push(gap),
+  });
+  for await (const record of records) {
+    if (isRunRecord(record)) applyRecord(state, record);
+  }
+  return { run: file.id, file, state, liveness, gaps };
+}
+
+/** The journal's own records (`seg`, `seal`) say nothing of the run. */
+export function isRunRecord(record: { readonly k: string }): record is StoredRunRecord {
+  return record.k !== 'seg' && record.k !== 'seal';
+}
+
+export interface RunsAnswer {
+  readonly rows: readonly RunRow[];
+  readonly damaged: readonly TroupeError[];
+}
+
+export async function listRuns(workspace: Workspace): Promise<RunsAnswer> {
+  const { runs, damaged } = await listRunFiles(workspace);
+  const report = runs.length === 0 ? NOBODY : await askLive(workspace);
+  const rows: RunRow[] = [];
+  for (const [index, { run, file }] of runs.entries()) {
+    const view = await loadRun(workspace, file, livenessOf(report, run, index === 0));
+    rows.push(runRow(view.state, view.liveness));
+  }
+  return { rows, damaged };
+}
+
+const NOBODY: LiveReport = { holder: null, status: null };
+
+export const rowOf = (view: RunView): RunRow => runRow(view.state, view.liveness);
+export const tasksOf = (view: RunView): TaskRow[] => taskRows(view.state, view.liveness);
+export const actorsOf = (view: RunView): ActorRow[] => actorRows(view.state, view.liveness);

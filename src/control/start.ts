@@ -1,0 +1,109 @@
+/**
+ * From a team file to a run that could start: everything is checked here, and nothing is written.
+ *
+ * Invariant: what can be known to fail fails here (exit 2), so that a run is never half started.
+ */
+import { isName, mintRunId } from '../kernel/ids.ts';
+import { isoTime } from '../kernel/time.ts';
+import type { RunFile, Team } from '../protocol/team.ts';
+import {
+  checkBranchNamespace,
+  planCarry,
+  type Repository,
+  resolveBase,
+} from '../worktree/index.ts';
+import { errors } from './errors.ts';
+import { treesUnder } from './places.ts';
+import { runIds } from './run-store.ts';
+import { loadTeam, warningTexts } from './team-file.ts';
+import type { Workspace } from './workspace.ts';
+
+export interface StartOptions {
+  readonly teamFile: string;
+  readonly cwd: string;
+  readonly model?: string | undefined;
+  readonly budgetUsd?: number | undefined;
+  readonly runId?: string | undefined;
+  readonly attended: boolean;
+}
+
+export interface PreparedRun {
+  readonly file: RunFile;
+  /** What a person should know before it starts. */
+  readonly notes: readonly string[];
+}
+
+export async function prepareRun(
+  workspace: Workspace,
+  options: StartOptions,
+): Promise<PreparedRun> {
+  const { deps, repository, places } = workspace;
+  const loaded = await loadTeam(deps, places, {
+    name: options.teamFile,
+    cwd: options.cwd,
+    model: options.model,
+  });
+  const team = withBudget(loaded.team, options.budgetUsd);
+  const id = await chooseId(workspace, team, options.runId);
+  const baseCommit = await resolveBase(repository, team.base);
+  await checkBranchNamespace(repository, id);
+  const { copy, link, root } = team.worktree;
+  await planCarry(repository, { copies: copy, setupLinks: link });
+  const home = deps.env['HOME'] ?? '/';
+  const trees =
+    root === null
+      ? places.trees
+      : treesUnder(root, { workspace: places.workspace, hash: repository.hash, home });
+  const file: RunFile = {
+    version: 1,
+    id,
+    team,
+    teamFile: loaded.path,
+    scripts: loaded.scripts,
+    baseCommit,
+    workspace: places.workspace,
+    treesRoot: `${trees}/${id}`,
+    attended: options.attended,
+    createdAt: isoTime(deps.clock.now()),
+    troupe: deps.version,
+  };
+  const notes = [...warningTexts(loaded, options.teamFile), ...(await dirtNotes(repository))];
+  return { file, notes };
+}
+
+function withBudget(team: Team, usd: number | undefined): Team {
+  return usd === undefined ? team : { ...team, budget: { ...team.budget, usd } };
+}
+
+const TRIES = 5;
+
+async function chooseId(
+  workspace: Workspace,
+  team: Team,
+  wanted: string | undefined,
+): Promise<string> {
+  const taken = await runIds(workspace);
+  if (wanted !== undefined) {
+    if (!isName(wanted)) throw errors.badRunId(wanted);
+    if (taken.includes(wanted)) throw errors.runExists(wanted);
+    return wanted;
+  }
+  let id = mintRunId(team.name, workspace.deps);
+  for (let tries = 1; tries < TRIES && taken.includes(id); tries += 1) {
+    id = mintRunId(team.name, workspace.deps);
+  }
+  return id;
+}
+
+/** The run starts from a commit; edits that are in none are not part of it, which should not come as a surprise. */
+async function dirtNotes(repository: Repository): Promise<string[]> {
+  const status = await repository.git.run({
+    args: ['status', '--porcelain', '-z', '--no-renames', '--untracked-files=normal'],
+    userConfig: true,
+    codes: [0, 128],
+  });
+  const count = status.stdout.split('\0').filter((entry) => entry !== '').length;
+  if (count === 0) return [];
+  const what = count === 1 ? '1 uncommitted change' : `${count} uncommitted changes`;
+  return [`note: ${what} of yours are not part of the run and stay as they are`];
+}

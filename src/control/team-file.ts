@@ -1,0 +1,184 @@
+/**
+ * A team file from its path to a `Team` with everything that it names: settings as defaults, scripts of the scripted
+ * provider. Reads only. Every failure is exit 2 and names file, line and column where there is one.
+ */
+import {
+  formatProblem,
+  type ModelRef,
+  type ParsedTeam,
+  type Problem,
+  parseTeam,
+} from '../config/index.ts';
+import { EXIT, isTroupeError, systemCode, TroupeError } from '../kernel/errors.ts';
+import { asCallId } from '../kernel/ids.ts';
+import type { Team } from '../protocol/team.ts';
+import { providerFor } from '../providers/index.ts';
+import { validateTasks } from '../tasks/index.ts';
+import { TOOL_NAMES } from '../tools/index.ts';
+import { folderOf, readText } from './files.ts';
+import { problemsError, readSettings, type SettingsPlaces } from './settings.ts';
+import type { ControlDeps } from './workspace.ts';
+
+export interface TeamFileQuery {
+  /** As the person named it; messages repeat it. */
+  readonly name: string;
+  readonly cwd: string;
+  /** Instead of the team's. */
+  readonly model?: string | undefined;
+}
+
+export interface LoadedTeam {
+  /** Absolute. */
+  readonly path: string;
+  readonly team: Team;
+  readonly warnings: readonly Problem[];
+  readonly scripts: Readonly<Record<string, string>>;
+}
+
+export async function loadTeam(
+  deps: ControlDeps,
+  places: SettingsPlaces,
+  query: TeamFileQuery,
+): Promise<LoadedTeam> {
+  const path = query.name.startsWith('/') ? query.name : `${query.cwd}/${query.name}`;
+  const bytes = await readTeamFile(deps, path, query.name);
+  const settings = await readSettings(deps, places);
+  const { limits } = settings;
+  const parsed = parseTeam(bytes, {
+    checkTasks: (tasks) => validateTasks(tasks),
+    tools: TOOL_NAMES,
+    defaults: {
+      model: settings.model.value,
+      limits: {
+        parallel: limits.parallel.value,
+        turns: limits.turns.value,
+        depth: limits.depth.value,
+        fanout: limits.fanout.value,
+      },
+      treesRoot: settings.treesRoot.value,
+    },
+  });
+  if (parsed.kind === 'problems') {
+    throw problemsError('control/team-file', query.name, parsed.problems);
+  }
+  const team = { ...parsed.team, model: checkedModel(query.model) ?? parsed.team.model };
+  const scripts = await findScripts(deps, { query, path, parsed, team });
+  return { path, team, warnings: parsed.warnings, scripts };
+}
+
+const FILE_HINT = '`troupe init` writes a team file to start from.';
+
+async function readTeamFile(deps: ControlDeps, path: string, name: string): Promise<Uint8Array> {
+  try {
+    return await deps.files.readFile(path);
+  } catch (error) {
+    const code = systemCode(error);
+    const why =
+      { ENOENT: 'there is no such file', EISDIR: 'it is a folder', EACCES: 'it may not be read' }[
+        code
+      ] ?? code;
+    throw new TroupeError({
+      code: 'control/team-file',
+      message: `${name}: ${why}`,
+      hint: code === 'ENOENT' ? FILE_HINT : undefined,
+      exit: EXIT.usage,
+      cause: error,
+    });
+  }
+}
+
+function checkedModel(model: string | undefined): string | undefined {
+  if (model === undefined || /^[^/\s]+\/\S+$/.test(model)) return model;
+  throw new TroupeError({
+    code: 'control/model',
+    message: `--model ${JSON.stringify(model)} is no model`,
+    hint: 'Write provider/model, for example scripted/script.yaml.',
+    exit: EXIT.usage,
+  });
+}
+
+interface ScriptSearch {
+  readonly query: TeamFileQuery;
+  readonly path: string;
+  readonly parsed: Extract<ParsedTeam, { kind: 'ok' }>;
+  readonly team: Team;
+}
+
+/** Text of every script that an actor of this team can need; throws when a model can't be had. */
+async function findScripts(
+  deps: ControlDeps,
+  search: ScriptSearch,
+): Promise<Readonly<Record<string, string>>> {
+  const { team, parsed, query } = search;
+  const scripts: Record<string, string> = {};
+  if (!needsModel(team)) return scripts;
+  const named = parsed.models.filter((ref) => ref.path !== 'model');
+  const own = parsed.models.find((ref) => ref.path === 'model');
+  if (team.model !== null) {
+    const place = query.model === undefined ? own : undefined;
+    await addModel(deps, search, { scripts, model: team.model, place });
+  } else if (Object.values(team.agents).some((agent) => agent.model === null)) {
+    const message = 'is missing: this team has agents, and they need a model';
+    const hint = 'write provider/model, or use --model';
+    throw problemsError('control/team-file', query.name, [
+      { path: 'model', line: 1, column: 1, message, hint },
+    ]);
+  }
+  for (const place of named) await addModel(deps, search, { scripts, model: place.model, place });
+  return scripts;
+}
+
+/** A team of command tasks alone needs none. */
+function needsModel(team: Team): boolean {
+  const hasMembers = team.lead !== null || team.teammates.length > 0;
+  return hasMembers || team.tasks.some((task) => task.prompt !== null);
+}
+
+async function addModel(
+  deps: ControlDeps,
+  search: ScriptSearch,
+  what: {
+    readonly scripts: Record<string, string>;
+    readonly model: string;
+    readonly place: ModelRef | undefined;
+  },
+): Promise<void> {
+  const { scripts, model, place } = what;
+  const fail = (message: string, hint: string | undefined): TroupeError => {
+    if (place !== undefined) {
+      const problem = { ...place, message, ...(hint === undefined ? {} : { hint }) };
+      return problemsError('control/team-file', search.query.name, [problem]);
+    }
+    return new TroupeError({ code: 'control/model', message, hint, exit: EXIT.usage });
+  };
+  if (model.startsWith('scripted/')) {
+    const script = model.slice('scripted/'.length);
+    const file = script.startsWith('/') ? script : `${folderOf(search.path)}/${script}`;
+    const text = await readScript(deps, file);
+    if (text === null) {
+      throw fail(`the script ${script} was not found (looked for ${file})`, undefined);
+    }
+    scripts[model] = text;
+  }
+  try {
+    providerFor(model, { clock: deps.clock, callId: () => asCallId('none'), scripts });
+  } catch (error) {
+    if (!isTroupeError(error)) throw error;
+    // A problem inside a script has its own file and line already.
+    if (error.code === 'providers/bad-script') throw error;
+    throw fail(error.message, error.hint);
+  }
+}
+
+async function readScript(deps: ControlDeps, path: string): Promise<string | null> {
+  try {
+    return await readText(deps.files, path);
+  } catch (error) {
+    if (systemCode(error) === 'EISDIR' || systemCode(error) === 'ENOTDIR') return null;
+    throw error;
+  }
+}
+
+export function warningTexts(loaded: LoadedTeam, name: string): string[] {
+  return loaded.warnings.map((problem) => `warning: ${formatProblem(name, problem)}`);
+}

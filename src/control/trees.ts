@@ -1,0 +1,106 @@
+/**
+ * The trees of all runs, and which of them may go.
+ *
+ * Invariant: a tree goes only when its run has ended (nothing resumes it) and its work is saved first (W8).
+ */
+import { ensureError } from '../kernel/errors.ts';
+import type { TreeRow } from '../protocol/shapes.ts';
+import { treeRows } from '../supervisor/index.ts';
+import {
+  carriedPaths,
+  readRegistrations,
+  removeTree,
+  saveTree,
+  type Tree,
+} from '../worktree/index.ts';
+import { askLive, livenessOf, loadRun, type RunView } from './queries.ts';
+import { listRunFiles } from './run-store.ts';
+import type { Workspace } from './workspace.ts';
+
+/** All trees that exist, by run, newest first. */
+export async function listWorktrees(workspace: Workspace): Promise<TreeRow[]> {
+  const existing = new Set((await registrations(workspace)).map((tree) => tree.path));
+  const rows: TreeRow[] = [];
+  for (const view of await allRuns(workspace)) {
+    rows.push(...rowsOf(view).filter((row) => existing.has(row.path)));
+  }
+  return rows;
+}
+
+export interface Removed {
+  readonly run: string;
+  readonly task: string | null;
+  readonly path: string;
+  /** Ref that has the work which was only there; null when there was none. */
+  readonly saved: string | null;
+}
+
+export interface CleanUp {
+  readonly removed: readonly Removed[];
+  /** With the reason in `kept`. */
+  readonly kept: readonly TreeRow[];
+}
+
+export async function cleanWorktrees(workspace: Workspace): Promise<CleanUp> {
+  const removed: Removed[] = [];
+  const kept: TreeRow[] = [];
+  const trees = await registrations(workspace);
+  for (const view of await allRuns(workspace)) {
+    for (const row of rowsOf(view)) {
+      const tree = trees.find((one) => one.path === row.path);
+      if (tree === undefined) continue;
+      if (row.kept !== null) {
+        kept.push(row);
+        continue;
+      }
+      const outcome = await saveAndRemove(workspace, view, { tree, row });
+      if (typeof outcome === 'string') kept.push({ ...row, kept: outcome });
+      else removed.push(outcome);
+    }
+  }
+  return { removed, kept };
+}
+
+/** Trees as git has them registered, whether or not their folder is there. */
+export async function registrations(workspace: Workspace): Promise<readonly Tree[]> {
+  return readRegistrations(workspace.repository);
+}
+
+async function allRuns(workspace: Workspace): Promise<RunView[]> {
+  const { runs } = await listRunFiles(workspace);
+  const report = await askLive(workspace);
+  const views: RunView[] = [];
+  for (const [index, { run, file }] of runs.entries()) {
+    views.push(await loadRun(workspace, file, livenessOf(report, run, index === 0)));
+  }
+  return views;
+}
+
+/** A view of a run that may be resumed is nobody's work, but taking it away could meet the resume. */
+function rowsOf(view: RunView): TreeRow[] {
+  const rows = treeRows(view.state, view.liveness);
+  if (view.state.run.ended !== null) return rows;
+  return rows.map((row) => ({ ...row, kept: row.kept ?? 'the run can be resumed' }));
+}
+
+/** The text says why it stays. */
+async function saveAndRemove(
+  workspace: Workspace,
+  view: RunView,
+  what: { readonly tree: Tree; readonly row: TreeRow },
+): Promise<Removed | string> {
+  const { repository } = workspace;
+  const { tree, row } = what;
+  const { copy, link } = view.file.team.worktree;
+  const exclude = carriedPaths({ copies: copy, setupLinks: link });
+  const task = row.task ?? 'view';
+  try {
+    const reason = 'its run has ended';
+    const saved = await saveTree(repository, { run: view.run, task, tree, exclude, reason });
+    const outcome = await removeTree(repository, { tree, exclude, saved: saved?.commit });
+    if (outcome.kind === 'refused' || outcome.kind === 'busy') return outcome.detail;
+    return { run: view.run, task: row.task, path: tree.path, saved: saved?.ref ?? null };
+  } catch (error) {
+    return ensureError(error).message;
+  }
+}

@@ -1,0 +1,49 @@
+/** The repository that commands work on, with its places. Opening reads only; nothing is made before it is needed. */
+import type { Clock, Exec, Files, Random } from '../kernel/ports.ts';
+import type { StatusResult } from '../protocol/wire.ts';
+import { openRepository, type Repository } from '../worktree/index.ts';
+import { errors } from './errors.ts';
+import { type Places, placesOf } from './places.ts';
+
+/** Who holds the repository now, as its lock tells. */
+export interface Holder {
+  readonly pid: number;
+  readonly startedAt: string | null;
+}
+
+/** The running supervisor, seen from another process (or from its own). */
+export interface LiveSource {
+  /** Null when no live process holds the lock. */
+  holder(places: Places): Promise<Holder | null>;
+  /** Null when it does not answer in time. */
+  status(places: Places): Promise<StatusResult | null>;
+  /** Where the supervisor's socket is, or would be. */
+  socketPath(places: Places): Promise<string>;
+}
+
+export interface ControlDeps {
+  readonly files: Files;
+  readonly exec: Exec;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** The user's environment. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly sha256: (text: string) => string;
+  /** Version of this Troupe, written into `run.json`. */
+  readonly version: string;
+  readonly live: LiveSource;
+}
+
+export interface Workspace {
+  readonly deps: ControlDeps;
+  readonly repository: Repository;
+  readonly places: Places;
+}
+
+/** Throws the errors of `openRepository`, and `control/bare-repository`. */
+export async function openWorkspace(deps: ControlDeps, directory: string): Promise<Workspace> {
+  const { files, exec, clock, env, sha256 } = deps;
+  const repository = await openRepository({ files, exec, clock, env, sha256 }, directory);
+  if (repository.bare) throw errors.bareRepository(repository.commonDir);
+  return { deps, repository, places: placesOf(repository, env) };
+}

@@ -1,0 +1,126 @@
+/**
+ * A supervisor in this process: the repository's lock, the hosts of the actors, the socket.
+ *
+ * Invariant: the lock is taken first and given back last, whatever fails in between.
+ */
+import { accessSync, constants } from 'node:fs';
+import { PoolHost, ThreadHost } from '../actors/index.ts';
+import type { HostedSupervisor, Io } from '../cli/index.ts';
+import { controlErrors, makeLiveControl, type Workspace } from '../control/index.ts';
+import { type IpcServer, startIpcServer } from '../ipc/index.ts';
+import { isoTime, type Logger } from '../kernel/index.ts';
+import { acquireLock, NodeProcessTable } from '../platform/index.ts';
+import { PROTOCOL_VERSION } from '../protocol/index.ts';
+import { openSupervisor, type Supervisor } from '../supervisor/index.ts';
+import { commandEnvironment } from './environment.ts';
+
+export async function openHosted(
+  io: Io,
+  workspace: Workspace,
+  logger: Logger,
+): Promise<HostedSupervisor> {
+  const { deps, places } = workspace;
+  const { files, clock, random } = deps;
+  const processes = new NodeProcessTable();
+  const lock = await acquireLock({ files, clock, random, processes }, places.state);
+  if ('heldBy' in lock) {
+    const { pid, acquiredAt } = lock.heldBy;
+    throw controlErrors.held({ pid, startedAt: acquiredAt });
+  }
+  try {
+    const supervisor = await openOwn(io, workspace, logger);
+    const server = await serve(io, { workspace, supervisor, logger });
+    let closing: Promise<void> | null = null;
+    return {
+      supervisor,
+      close() {
+        closing ??= closeInOrder([
+          () => supervisor.close(),
+          () => server.close(),
+          () => lock.release(),
+        ]);
+        return closing;
+      },
+    };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+/** Each step is tried, whatever the ones before it did; the first failure is told. */
+async function closeInOrder(steps: readonly (() => Promise<void>)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const step of steps) await step().catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
+}
+
+function openOwn(io: Io, workspace: Workspace, logger: Logger): Promise<Supervisor> {
+  const { deps, places, repository } = workspace;
+  const entry = (name: string): URL => new URL(`./threads/${name}.js`, import.meta.url);
+  return openSupervisor({
+    files: deps.files,
+    clock: deps.clock,
+    random: deps.random,
+    exec: deps.exec,
+    logger,
+    repository,
+    directory: places.state,
+    hosts: {
+      thread: new ThreadHost({ entry: entry('actor') }),
+      pool: new PoolHost({ entry: entry('subagent') }),
+    },
+    environment: commandEnvironment(io.env),
+    shell: findShell(),
+    pid: io.pid,
+  });
+}
+
+async function serve(
+  io: Io,
+  what: {
+    readonly workspace: Workspace;
+    readonly supervisor: Supervisor;
+    readonly logger: Logger;
+  },
+): Promise<IpcServer> {
+  const { workspace, supervisor, logger } = what;
+  const { deps, places } = workspace;
+  const identity = {
+    pid: io.pid,
+    startedAt: isoTime(deps.clock.now()),
+    socket: await deps.live.socketPath(places),
+    protocol: PROTOCOL_VERSION,
+    sandbox: 'none',
+  };
+  try {
+    return await startIpcServer({
+      directory: places.state,
+      socketPath: identity.socket,
+      pid: identity.pid,
+      startedAt: identity.startedAt,
+      control: makeLiveControl({ workspace, supervisor, identity }),
+      logger,
+    });
+  } catch (error) {
+    await supervisor.close();
+    throw error;
+  }
+}
+
+/** bash without start files, where there is one; else the POSIX shell. */
+function findShell(): { readonly file: string; readonly args: readonly string[] } {
+  for (const file of ['/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash']) {
+    if (isExecutable(file)) return { file, args: ['--noprofile', '--norc', '-c'] };
+  }
+  return { file: '/bin/sh', args: ['-c'] };
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

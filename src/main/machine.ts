@@ -1,0 +1,86 @@
+/** Where ports meet the adapters of this machine. What hosts a supervisor comes with `hosting.ts`, only when one is opened. */
+import { connectAt, type Io, type Machine } from '../cli/index.ts';
+import {
+  type ControlDeps,
+  type LiveSource,
+  openWorkspace,
+  userConfigFolder,
+  type Workspace,
+} from '../control/index.ts';
+import type { Files } from '../kernel/index.ts';
+import {
+  CryptoRandom,
+  NodeExec,
+  NodeFiles,
+  NodeProcessTable,
+  readLockHolder,
+  SystemClock,
+  sha256Hex,
+  socketPathFor,
+} from '../platform/index.ts';
+
+/** How long a reading command waits for the supervisor to tell what its actors are doing. */
+const STATUS_MS = 1_500;
+
+export function makeMachine(io: Io, version: string): Machine {
+  const files = new NodeFiles();
+  const deps: ControlDeps = {
+    files,
+    exec: new NodeExec(),
+    clock: new SystemClock(),
+    random: new CryptoRandom(),
+    env: io.env,
+    sha256: sha256Hex,
+    version,
+    live: makeLiveSource(io, files),
+  };
+  const open = (directory: string): Promise<Workspace> =>
+    openWorkspace(deps, absolutePath(io.cwd, directory));
+  return {
+    deps,
+    openWorkspace: open,
+    async settingsPlaces(directory) {
+      const userConfig = userConfigFolder(io.env);
+      try {
+        return { userConfig, workspace: (await open(directory ?? '.')).places.workspace };
+      } catch (error) {
+        if (directory !== undefined) throw error;
+        return { userConfig, workspace: null };
+      }
+    },
+    hosting: {
+      async open(workspace, logger) {
+        const { openHosted } = await import('./hosting.ts');
+        return openHosted(io, workspace, logger);
+      },
+    },
+  };
+}
+
+function absolutePath(cwd: string, path: string): string {
+  if (path === '.') return cwd;
+  return path.startsWith('/') ? path : `${cwd}/${path}`;
+}
+
+function makeLiveSource(io: Io, files: Files): LiveSource {
+  const processes = new NodeProcessTable();
+  return {
+    async holder(places) {
+      const holder = await readLockHolder({ files, processes }, places.state);
+      return holder === null ? null : { pid: holder.pid, startedAt: holder.acquiredAt };
+    },
+    async status(places) {
+      const client = await connectAt(places, STATUS_MS);
+      if (client === null) return null;
+      try {
+        return await client.call('status', {});
+      } catch {
+        // It is there but busy or just ending: what it would tell is not known.
+        return null;
+      } finally {
+        client.close();
+      }
+    },
+    socketPath: (places) => socketPathFor(places.gitDir, io.env),
+  };
+}

@@ -1,0 +1,216 @@
+import { expect, test } from 'vitest';
+import { PLAIN_STYLES } from '../../../src/cli/text/style.ts';
+import { widthOf } from '../../../src/cli/text/width.ts';
+import { depthsOf, drawView } from '../../../src/cli/view/draw.ts';
+import { linesOf } from '../../../src/cli/view/lines.ts';
+import type { ViewModel } from '../../../src/cli/view/model.ts';
+import { exitOf, renderSummary } from '../../../src/cli/view/summary.ts';
+import { asActorName, asEnvelopeId, asTaskId } from '../../../src/kernel/ids.ts';
+import type { StoredRunRecord, TaskState } from '../../../src/protocol/record.ts';
+import type { ActorRow, RunRow, TaskRow } from '../../../src/protocol/shapes.ts';
+import { NO_USAGE } from '../../../src/protocol/usage.ts';
+
+const AT = '2026-01-01T00:00:00.000Z';
+
+const RUN: RunRow = {
+  id: 'docs-1',
+  name: 'docs',
+  state: 'running',
+  reason: null,
+  startedAt: AT,
+  endedAt: null,
+  base: 'a'.repeat(40),
+  branch: 'troupe/docs-1/main',
+  usage: { ...NO_USAGE, inputTokens: 1200, costUsd: 0.25 },
+};
+
+function task(id: string, state: TaskState, more: Partial<TaskRow> = {}): TaskRow {
+  return {
+    id,
+    title: `Do ${id}`,
+    state,
+    reason: null,
+    owner: null,
+    attempt: 1,
+    needs: [],
+    branch: null,
+    commit: null,
+    worktree: null,
+    usage: NO_USAGE,
+    ...more,
+  };
+}
+
+const ADA: ActorRow = {
+  name: 'ada',
+  kind: 'teammate',
+  incarnation: 1,
+  state: 'thinking',
+  reason: null,
+  task: 'parser',
+  since: AT,
+  usage: NO_USAGE,
+};
+
+function model(more: Partial<ViewModel> = {}): ViewModel {
+  return {
+    run: RUN,
+    tasks: [
+      task('parser', 'running', { owner: 'ada' }),
+      task('lint', 'blocked', {
+        needs: ['parser'],
+        reason: { kind: 'task', text: 'waits for parser (running)' },
+      }),
+      task('docs', 'done'),
+    ],
+    actors: [ADA, { ...ADA, name: 'bo', state: 'idle', task: null }],
+    lastMail: { from: 'ada', to: 'lead', text: 'half\nway' },
+    elapsedMs: 65_000,
+    now: Date.parse(AT) + 12_000,
+    hint: 'Ctrl-C stops',
+    ...more,
+  };
+}
+
+const draw = (given: ViewModel, columns: number, rows: number): string[] =>
+  drawView(given, { columns, rows }, PLAIN_STYLES);
+
+test('the view shows tasks as a tree, who works on what, the last mail, cost and time', () => {
+  expect(draw(model(), 80, 24)).toEqual([
+    'docs-1  running  1/3 tasks  1m05s  $0.25 1.2k tokens',
+    '● parser  Do parser  running ada',
+    '·   lint  Do lint  blocked: waits for parser (running)',
+    '✓ docs    Do docs  done',
+    '',
+    'ada thinking on parser, 12s',
+    '',
+    '✉ ada → lead: half way',
+    'Ctrl-C stops',
+  ]);
+});
+
+test('with too little room the tasks that tell most stay, in their order', () => {
+  const many = Array.from({ length: 40 }, (_, index) => task(`t${index}`, 'done'));
+  const tasks = [...many, task('late', 'running', { owner: 'ada' }), task('bad', 'failed')];
+  const lines = draw(model({ tasks, actors: [] }), 60, 12);
+  expect(lines.length).toBeLessThan(12);
+  expect(lines.join('\n')).toContain('● late');
+  expect(lines.join('\n')).toContain('✗ bad');
+  expect(lines.join('\n')).toContain('… and 37 more tasks');
+});
+
+test('never wider than the terminal and never as high, whatever the size', () => {
+  const tasks = Array.from({ length: 30 }, (_, index) =>
+    task(`task-with-a-long-name-${index}`, index % 2 === 0 ? 'running' : 'failed', {
+      title: '日本語の長い題名 with a long title that goes on and on and on',
+      needs: index === 0 ? [] : [`task-with-a-long-name-${index - 1}`],
+      reason: { kind: 'gate', text: 'gate npm test failed with\u001B[31m colours and a long text' },
+    }),
+  );
+  for (const columns of [10, 20, 40, 79, 200]) {
+    for (const rows of [2, 3, 6, 10, 30, 100]) {
+      const lines = draw(model({ tasks, hint: 'x'.repeat(300) }), columns, rows);
+      expect(lines.length).toBeLessThan(Math.max(2, rows));
+      for (const line of lines) {
+        expect(widthOf(line)).toBeLessThanOrEqual(columns);
+        expect(line).not.toContain('\u001B');
+      }
+    }
+  }
+});
+
+test('depth follows the needs and is bounded, also for a long chain', () => {
+  const chain = Array.from({ length: 50 }, (_, index) =>
+    task(`t${index}`, 'blocked', { needs: index === 0 ? [] : [`t${index - 1}`] }),
+  );
+  const depths = depthsOf(chain);
+  expect([depths.get('t0'), depths.get('t1'), depths.get('t49')]).toEqual([0, 1, 6]);
+});
+
+function record(more: Partial<StoredRunRecord>): StoredRunRecord {
+  return { s: 1, d: 1, k: 'task', at: AT, ...more };
+}
+
+test('one line per important thing, with its time, and escapes made visible', () => {
+  const id = asTaskId('parser');
+  const lines = linesOf(
+    record({
+      tasks: [
+        {
+          type: 'task.claimed',
+          id,
+          by: asActorName('ada'),
+          incarnation: 1,
+          attempt: 2,
+          leaseUntil: AT,
+        },
+        { type: 'task.verified', id },
+        { type: 'task.failed', id, reason: { kind: 'gate', text: 'no\u0007' } },
+      ],
+      mail: [
+        {
+          to: asActorName('lead'),
+          from: asActorName('ada'),
+          fromIncarnation: 1,
+          e: 1,
+          n: 1,
+          id: asEnvelopeId('env_1'),
+          lane: 'normal',
+          type: 'chat.message',
+          body: { text: 'two\nlines' },
+        },
+      ],
+    }),
+  );
+  expect(lines).toEqual([
+    `${AT} task parser started by ada (try 2)\n`,
+    `${AT} task parser failed: no\\u{7}\n`,
+    `${AT} mail ada → lead: two lines\n`,
+  ]);
+});
+
+test('the summary says what was done, what not and why, the branch and what to type next', () => {
+  const text = renderSummary(
+    {
+      run: { ...RUN, state: 'failed', reason: { kind: 'attempts', text: 'lint failed' } },
+      tasks: [
+        task('parser', 'done'),
+        task('lint', 'failed', { reason: { kind: 'gate', text: 'gate npm run lint failed' } }),
+      ],
+      changes: { commit: 'b'.repeat(40), files: 3 },
+      elapsedMs: 65_000,
+    },
+    PLAIN_STYLES,
+  );
+  expect(text).toBe(`
+docs-1 failed: lint failed
+  1 of 2 tasks done in 1m05s, cost $0.25, 1.2k tokens
+  ✓ parser  Do parser
+  ✗ lint  Do lint (failed: gate npm run lint failed)
+
+Branch troupe/docs-1/main: 3 files changed, at bbbbbbbbbbbb.
+
+Next:
+  troupe tasks lint --run docs-1
+  troupe diff docs-1 --stat
+  troupe merge docs-1
+  troupe tail --run docs-1
+`);
+});
+
+test('an interrupted run names resume first', () => {
+  const text = renderSummary(
+    { run: { ...RUN, state: 'interrupted' }, tasks: [], changes: null, elapsedMs: 0 },
+    PLAIN_STYLES,
+  );
+  expect(text).toContain('Next:\n  troupe resume docs-1\n');
+  expect(text).not.toContain('troupe merge');
+});
+
+test('exit codes follow how the run ended', () => {
+  expect(
+    (['done', 'failed', 'cancelled', 'budget', 'interrupted'] as const).map((state) =>
+      exitOf(state),
+    ),
+  ).toEqual([0, 1, 1, 3, 130]);
+});
