@@ -2,12 +2,12 @@
  * Tasks through the whole loop, claim to done, with the real decisions, journal and state: files are in memory, trees and
  * commands answer at once. Cost per task must not grow with the graph: ten times the tasks, at most twelve times the cost.
  */
-import { openJournal } from '../dist/journal/index.js';
-import { CryptoRandom, SystemClock } from '../dist/platform/index.js';
+import { openJournal } from '../dist/journal/journal.js';
+import { SystemClock } from '../dist/platform/system-clock.js';
 import { makeLive } from '../dist/supervisor/live.js';
 import { RunLoop } from '../dist/supervisor/loop.js';
 import { makeRunState } from '../dist/supervisor/state.js';
-import { MemoryFiles } from '../dist/testing/index.js';
+import { MemoryFiles, SeededRandom } from '../dist/testing/index.js';
 import { median } from './stats.mjs';
 
 const SMALL = 1_000;
@@ -95,7 +95,7 @@ async function runGraph(shape, count) {
   const journal = await openJournal({
     files,
     clock,
-    random: new CryptoRandom(),
+    random: new SeededRandom(1),
     directory: '/j',
     name: 'bench',
   });
