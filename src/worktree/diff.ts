@@ -25,7 +25,7 @@ export async function diffSummary(repo: Repository, range: DiffRange): Promise<D
   return parseSummary(await readGit(repo.git, args));
 }
 
-/** A patch, or with `stat` the table of changed files. `cut`: it was too large, this is its beginning. */
+/** A patch, or with `stat` the table of changed files. Throws `git/output-too-large`. */
 export async function diffText(
   repo: Repository,
   range: DiffRange & { readonly stat?: boolean | undefined; readonly color?: boolean | undefined },

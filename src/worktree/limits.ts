@@ -27,7 +27,7 @@ export const LIMITS = {
   survivalMax: 16_777_216,
   /** What a lost-lines report carries. */
   lostLines: 20,
-  /** Saved states of one task. */
+  /** Free names that are tried for a saved or restored ref, when others take them meanwhile. */
   savedTries: 20,
   /** Bytes of git's own message in an error. */
   stderrShown: 600,
