@@ -134,6 +134,7 @@ export function mailItem(envelope: Envelope): MailItem {
     from: envelope.from,
     type: envelope.type,
     ...(envelope.task === undefined ? {} : { task: envelope.task }),
+    ...(envelope.lane === 'normal' ? {} : { lane: envelope.lane }),
     text: envelope.body.text,
   };
 }

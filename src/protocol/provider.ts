@@ -3,6 +3,7 @@
  * does not throw, it ends with `end`, `error` or `aborted` (L).
  */
 import type { ActorName, CallId, TaskId } from '../kernel/ids.ts';
+import type { Lane } from './envelope.ts';
 import type { ContentBlock, Interruption, StopReason } from './session.ts';
 import type { Usage } from './usage.ts';
 
@@ -37,6 +38,8 @@ export interface MailMark {
   readonly from: ActorName;
   readonly type: string;
   readonly task?: TaskId;
+  /** Left out for `normal`. */
+  readonly lane?: Lane;
   readonly text: string;
 }
 

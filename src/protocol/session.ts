@@ -3,7 +3,7 @@
  * so the transcript never holds anything twice and never has to be rewritten.
  */
 import type { ActorName, CallId, EnvelopeId, TaskId } from '../kernel/ids.ts';
-import type { EnvelopeType } from './envelope.ts';
+import type { EnvelopeType, Lane } from './envelope.ts';
 import type { Usage } from './usage.ts';
 
 export type ContentBlock =
@@ -20,6 +20,8 @@ export interface MailItem {
   readonly from: ActorName;
   readonly type: EnvelopeType;
   readonly task?: TaskId;
+  /** Left out for `normal`. */
+  readonly lane?: Lane;
   readonly text: string;
 }
 

@@ -4,10 +4,11 @@
  *
  * Invariants
  * - L4 The position is the number of committed answers from the turns of this section. What was not committed is
- *   offered again; calls that a crash cut are offered again too, and the script does not notice the crash.
+ *   offered again; calls that a crash cut are offered again too, and the script does not notice the crash. With interrupt
+ *   mail beside them they are not: it would have cut them without the crash.
  * - L5 A turn that nobody wrote is an error that says whose turn it was; never a silent end.
  */
-import type { Message, ProviderRequest, UserBlock } from '../protocol/index.ts';
+import type { MailMark, Message, ProviderRequest, UserBlock } from '../protocol/index.ts';
 import { QUOTE_CHARS } from './limits.ts';
 import type { Script } from './parse-script.ts';
 import type { Condition, ScriptAnswer, ScriptCall, ScriptSection } from './script.ts';
@@ -103,6 +104,7 @@ function cutCalls(messages: readonly Message[], section: number): Choice | null 
   const newest = messages.at(-1);
   const before = messages.at(-2);
   if (newest?.role !== 'user' || before?.role !== 'assistant') return null;
+  if (mailIn(newest.content).some((mail) => mail.lane === 'interrupt')) return null;
   const mark = markOf(before);
   if (mark === null || mark.section !== section) return null;
   const cut = new Set<string>();
@@ -157,9 +159,7 @@ function holds(condition: Condition, blocks: readonly UserBlock[]): boolean {
   return mailHolds && resultHolds && textHolds;
 }
 
-function mailIn(
-  blocks: readonly UserBlock[],
-): { type: string; from: string; task?: string; text: string }[] {
+function mailIn(blocks: readonly UserBlock[]): MailMark[] {
   return blocks.flatMap((block) => (block.type === 'text' ? [...(block.mail ?? [])] : []));
 }
 

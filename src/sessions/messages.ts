@@ -100,6 +100,7 @@ function mailBlock(item: MailItem): UserBlock {
         from: item.from,
         type: item.type,
         ...(item.task === undefined ? {} : { task: item.task }),
+        ...(item.lane === undefined ? {} : { lane: item.lane }),
         text: item.text,
       },
     ],

@@ -194,6 +194,19 @@ test('L4: calls that a crash cut are offered again, and the script does not noti
   expect(textOf(await talk.say(result('bash', { call: asCallId('c3') })))).toBe('fine');
 });
 
+test('L4: with interrupt mail beside them, calls that a crash cut are not offered again', async () => {
+  const talk = new Talk(`
+  - turns:
+      - calls: [{ bash: { command: sleep 600 } }]
+      - any: [{ when: { mail: { contains: stop } }, text: stopped }, { text: slept }]
+`);
+  const [call] = (await talk.say(mail('go'))).content;
+  const id = call?.type === 'call' ? call.id : asCallId('none');
+  const cut = result('bash', { call: id, ok: false, text: 'interrupted', interrupted: 'crash' });
+  expect(await talk.offer(cut, mail('stop'))).toMatchObject({ meta: { script: { again: true } } });
+  expect(textOf(await talk.say(cut, mail('stop', { lane: 'interrupt' })))).toBe('stopped');
+});
+
 test('it streams in pieces, waits on the clock, and estimates usage that nobody stated', async () => {
   const talk = new Talk(
     '  - turns: [{ text: "The quick brown fox jumps over the lazy dog.", delay: 300ms, pace: 10ms, calls: [{ grep: {} }] }]',
