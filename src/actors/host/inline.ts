@@ -54,6 +54,8 @@ class InlineActor implements ActorHandle {
   readonly #gone: Promise<void>;
   #resolveGone: () => void = () => {};
   #beats = 0;
+  #interrupts = 0;
+  #interruptsSeen = 0;
   #exited = false;
 
   constructor(options: InlineHostOptions, start: ActorStart, events: HostEvents) {
@@ -66,7 +68,10 @@ class InlineActor implements ActorHandle {
     this.#wire = makeActorWire({
       send: (text) => this.#receive(text),
       workplace: start.workplace,
-      beforeRead: () => this.#batch.flush(),
+      beforeRead: () => {
+        this.#batch.flush();
+        this.#interruptsSeen = this.#interrupts;
+      },
     });
     this.#batch = new Batch((text) => this.#wire.receive(text));
     queueMicrotask(() => void this.#run(start));
@@ -80,8 +85,13 @@ class InlineActor implements ActorHandle {
   interrupt(): void {
     if (this.#exited) return;
     this.#batch.flush();
-    // As over a port: the handlers do not run inside the supervisor's call.
-    queueMicrotask(() => this.#wire.interrupt());
+    this.#interrupts += 1;
+    // As over a port: the handlers do not run inside the supervisor's call, nor when the mail was taken meanwhile.
+    queueMicrotask(() => {
+      if (this.#interruptsSeen === this.#interrupts) return;
+      this.#interruptsSeen = this.#interrupts;
+      this.#wire.interrupt();
+    });
   }
 
   async stop(graceMs: number): Promise<void> {

@@ -1,0 +1,79 @@
+/** The manifest: every type of event, whether it is durable, and what it is about. */
+import type {
+  ActorChange,
+  ProcChange,
+  RunChange,
+  TaskChange,
+  TreeChange,
+} from '../protocol/record.ts';
+
+export type EventType =
+  | TaskChange['type']
+  | ActorChange['type']
+  | RunChange['type']
+  | TreeChange['type']
+  | ProcChange['type']
+  | 'answer.committed'
+  | 'call.ended'
+  | 'decision.made'
+  | 'mail.accepted'
+  | 'mail.seen'
+  | 'mail.dead'
+  | 'mail.retried'
+  | 'mail.dropped'
+  | 'live.text'
+  | 'live.thinking'
+  | 'live.tooling'
+  | 'gap';
+
+export interface EventInfo {
+  /** Derived from a record, with a cursor of its own; else live only, and may be dropped. */
+  readonly durable: boolean;
+  readonly about: string;
+}
+
+const durable = (about: string): EventInfo => ({ durable: true, about });
+const live = (about: string): EventInfo => ({ durable: false, about });
+
+export const EVENT_TYPES: Readonly<Record<EventType, EventInfo>> = {
+  'run.started': durable('The run began, at this base commit.'),
+  'run.resumed': durable('A supervisor took the run up again; the term rises.'),
+  'run.stop-requested': durable('Somebody asked the run to stop; `now` is without grace.'),
+  'run.interrupted': durable('The run stopped with work left.'),
+  'run.gate': durable('A finishing gate ran on the integration branch.'),
+  'run.warned': durable('A budget is nearly used up.'),
+  'run.ended': durable('The run ended, with its state and reason.'),
+  'actor.added': durable('An actor became known, with its profile and parent.'),
+  'actor.started': durable('An actor got a thread: a new incarnation, or a wake-up.'),
+  'actor.passivated': durable('An idle actor gave up its thread; mail wakes it.'),
+  'actor.ended': durable('An incarnation finished, stopped or crashed, with the reason.'),
+  'task.added': durable('A task joined the graph.'),
+  'task.claimed': durable('An actor holds the task; the fence is the sequence of the record.'),
+  'task.tree': durable('The task has a tree and a branch.'),
+  'task.finished': durable('The worker says that it is done; the gates decide.'),
+  'task.committed': durable('The runtime committed the tree of the task.'),
+  'task.gate': durable('A gate ran on the commit of the task.'),
+  'task.verified': durable('All gates passed; the task waits to be merged.'),
+  'task.released': durable('The claim ended without the task; it can be claimed again.'),
+  'task.merging': durable('The integration branch is about to move.'),
+  'task.done': durable('The task is done, and merged when it changed something.'),
+  'task.failed': durable('The task failed for good, with the reason.'),
+  'task.cancelled': durable('The task was cancelled, with the reason.'),
+  'tree.added': durable('A tree was made.'),
+  'tree.saved': durable('Work of a tree was saved under a ref.'),
+  'tree.removed': durable('A tree was removed.'),
+  'proc.started': durable('A process was started.'),
+  'proc.ended': durable('A process ended; `left` names what could not be ended.'),
+  'answer.committed': durable('A model answer was recorded: its text, calls and usage.'),
+  'call.ended': durable('A tool call has its result.'),
+  'decision.made': durable('A mutating call was judged, and by which rule.'),
+  'mail.accepted': durable('An envelope is durable.'),
+  'mail.seen': durable('The answer to a request with this envelope was recorded.'),
+  'mail.dead': durable('An envelope can’t be delivered, with the reason.'),
+  'mail.retried': durable('A dead letter is to be delivered again.'),
+  'mail.dropped': durable('A dead letter was given up.'),
+  'live.text': live('A fragment of an answer; its whole comes with `answer.committed`.'),
+  'live.thinking': live('The model was asked, or a fragment of its thinking.'),
+  'live.tooling': live('A tool of the thread runs.'),
+  gap: live('Events were dropped for this subscriber, from one cursor to another.'),
+};

@@ -1,0 +1,105 @@
+/**
+ * Hands events to those who watch. Each subscriber first gets what it missed, from a replay, then what happens.
+ *
+ * Invariants
+ * - E3 A subscription is contiguous: it listens before it replays, and what came both ways is given once.
+ * - E4 A subscriber that does not keep up gets one `gap` event in the place of what was dropped, and goes on after it;
+ *   it costs the publisher and the others nothing.
+ */
+import { EXIT, TroupeError } from '../kernel/errors.ts';
+import { type Cursor, parseCursor, type TroupeEvent } from '../protocol/event.ts';
+import { QUEUE_MAX } from './limits.ts';
+import { Subscription } from './subscription.ts';
+import { matchesAny } from './topic.ts';
+
+/** Durable events of a run after a cursor, to the end of the journal as it is when the end is reached. */
+export type ReplaySource = (run: string, after: Cursor) => AsyncIterable<TroupeEvent>;
+
+export interface SubscribeOptions {
+  /** Only this run; default all. A replay needs one. */
+  readonly run?: string;
+  /** Globs over types; default all. */
+  readonly types?: readonly string[];
+  /** Replay what comes after this cursor first; default: only what happens from now on. */
+  readonly from?: string;
+  /** Events that may wait; default 1 000. */
+  readonly max?: number;
+}
+
+export interface EventSubscription extends AsyncIterable<TroupeEvent> {
+  /** The next event; null once it is closed. Rejects when the replay fails, which also closes it. */
+  next(): Promise<TroupeEvent | null>;
+  /** Idempotent. */
+  close(): void;
+}
+
+export class EventHub {
+  readonly #replay: ReplaySource | null;
+  readonly #subscriptions = new Set<Subscription>();
+  /** Who gets events of a run and type; forgotten when somebody comes or goes. */
+  readonly #matching = new Map<string, readonly Subscription[]>();
+
+  constructor(replay: ReplaySource | null = null) {
+    this.#replay = replay;
+  }
+
+  /** Costs as much as there are subscribers that match. Durable events of a run come in order of their cursor. */
+  publish(event: TroupeEvent, durable = true): void {
+    for (const one of this.#matchingOf(event)) one.take(event, durable);
+  }
+
+  /** Throws `events/bad-cursor`, and `events/no-replay` for a `from` without a run or a source. */
+  subscribe(options: SubscribeOptions = {}): EventSubscription {
+    const types = options.types ?? [];
+    const subscription = new Subscription({
+      max: options.max ?? QUEUE_MAX,
+      wants: (event) =>
+        (options.run === undefined || options.run === event.run) && matchesAny(types, event.type),
+      onClose: () => {
+        this.#subscriptions.delete(subscription);
+        this.#matching.clear();
+      },
+    });
+    const replay = options.from === undefined ? null : this.#replayOf(options.run, options.from);
+    this.#subscriptions.add(subscription);
+    this.#matching.clear();
+    if (replay !== null) subscription.catchUp(replay.source, replay.from);
+    return subscription;
+  }
+
+  close(): void {
+    for (const subscription of this.#subscriptions) subscription.close();
+  }
+
+  #replayOf(
+    run: string | undefined,
+    cursor: string,
+  ): { source: (after: Cursor) => AsyncIterable<TroupeEvent>; from: Cursor } {
+    const from = parseCursor(cursor);
+    if (from === null) {
+      throw new TroupeError({
+        code: 'events/bad-cursor',
+        message: `"${cursor}" is no cursor: it is written <seq> or <seq>.<i>`,
+        exit: EXIT.usage,
+      });
+    }
+    const replay = this.#replay;
+    if (replay === null || run === undefined) {
+      throw new TroupeError({
+        code: 'events/no-replay',
+        message: 'a replay needs a run whose journal can be read',
+        exit: EXIT.usage,
+      });
+    }
+    return { source: (after) => replay(run, after), from };
+  }
+
+  #matchingOf(event: TroupeEvent): readonly Subscription[] {
+    const key = `${event.run} ${event.type}`;
+    const known = this.#matching.get(key);
+    if (known !== undefined) return known;
+    const found = [...this.#subscriptions].filter((one) => one.wants(event));
+    this.#matching.set(key, found);
+    return found;
+  }
+}
