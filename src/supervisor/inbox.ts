@@ -29,6 +29,8 @@ export type MergeOutcome =
   | { readonly kind: 'merged'; readonly from: string; readonly to: string }
   | { readonly kind: 'nothing'; readonly at: string }
   | { readonly kind: 'conflict'; readonly text: string }
+  /** Something outside stands in the way that goes away by itself; to be tried again. */
+  | { readonly kind: 'blocked'; readonly text: string }
   | { readonly kind: 'failed'; readonly text: string };
 
 export interface CommandOutcome {

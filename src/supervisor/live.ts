@@ -77,6 +77,8 @@ export interface Live {
     readonly to: string;
     readonly progress: GateProgress;
   } | null;
+  /** Why no merge is begun now; looked at again with the next sweep. */
+  mergeHold: { readonly text: string; readonly waiting: boolean } | null;
   readonly mailDirty: Set<ActorName>;
   /** To be started even without new mail: their last turn was cut. */
   readonly wake: Set<ActorName>;
@@ -85,6 +87,8 @@ export interface Live {
   /** Monotonic start of each claim, by task. */
   readonly claimedAt: Map<TaskId, number>;
   view: 'none' | 'preparing' | 'ready' | 'failed';
+  /** Trees that are being removed, by owner. */
+  readonly drops: Set<string>;
   /** The view lags behind the integration branch. */
   viewStale: boolean;
   finish: GateProgress | null;
@@ -113,11 +117,13 @@ export function makeLive(options: {
     dirty: new Set(),
     mergeQueue: [],
     merge: null,
+    mergeHold: null,
     mailDirty: new Set(),
     wake: new Set(),
     nudges: new Map(),
     claimedAt: new Map(),
     view: 'none',
+    drops: new Set(),
     viewStale: false,
     finish: null,
     finishBusy: false,

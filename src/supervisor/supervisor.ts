@@ -182,9 +182,6 @@ class RunningSupervisor implements Supervisor {
         views.note(record);
       },
     });
-    if (state.run.startedAt === null) {
-      await createIntegrationBranch(repository, { run: file.id, base: file.baseCommit });
-    }
     const processes = new ProcessHost({
       exec,
       files,
@@ -200,6 +197,10 @@ class RunningSupervisor implements Supervisor {
       setup: (tree) =>
         processes.setup(file.team.worktree.setup, { ...tree, timeoutMs: SETUP_TIMEOUT_MS }),
     });
+    await git.recover();
+    if (state.run.startedAt === null) {
+      await createIntegrationBranch(repository, { run: file.id, base: file.baseCommit });
+    }
     const live = makeLive({
       startedMonotonic: clock.monotonicMs(),
       wallUsedMs: state.wallMs,

@@ -36,7 +36,7 @@ export function decide(state: RunState, live: Live, happening: Happening): Draft
     case 'tree.committed':
       return treeCommitted(state, live, happening, event);
     case 'tree.dropped':
-      return treeDropped(state, happening);
+      return treeDropped(state, live, happening);
     case 'command.ended':
       return commandEnded(state, live, happening, event);
     case 'merge.computed':
@@ -114,13 +114,17 @@ function refreshView(state: RunState, live: Live, happening: Happening): Draft |
   });
 }
 
-function treeDropped(state: RunState, happening: Happening): Draft {
+function treeDropped(state: RunState, live: Live, happening: Happening): Draft {
   const draft = new Draft(state, happening).about('git');
   if (happening.event.type !== 'tree.dropped') return draft;
   const { owner, removed, saved, text } = happening.event;
+  live.drops.delete(owner);
+  if (owner === VIEW) live.view = 'none';
   if (saved !== null) draft.tree({ type: 'tree.saved', owner, ...saved });
   const tree = state.trees.get(owner);
-  if (removed && tree !== undefined) draft.tree({ type: 'tree.removed', owner, path: tree.path });
+  // A view that can't be removed is nobody's work: it is forgotten here, and found by the list of trees.
+  if ((removed || owner === VIEW) && tree !== undefined)
+    draft.tree({ type: 'tree.removed', owner, path: tree.path });
   if (!removed) {
     draft.notice({
       to: USER,

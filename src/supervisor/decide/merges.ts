@@ -6,7 +6,7 @@
  * - W5 The intent is durable before the ref moves; whoever takes the run up again compares the ref with both ends.
  * - W6 A ref that moved under us means: start over. Nothing is half merged, nothing is lost.
  */
-import type { ProcId, TaskId } from '../../kernel/index.ts';
+import { type ProcId, type TaskId, USER } from '../../kernel/index.ts';
 import type { TaskNode } from '../../tasks/index.ts';
 import { Draft } from '../draft.ts';
 import type { CommandOutcome, Happening, MergeOutcome } from '../inbox.ts';
@@ -19,7 +19,7 @@ import { endAttempt, finish } from './task-ends.ts';
 
 /** Starts the head of the queue, when nothing else is being merged; null when there is nothing to start. */
 export function nextMerge(state: RunState, live: Live, happening: Happening): Draft | null {
-  if (live.merge !== null || mergeInFlight(live)) return null;
+  if (live.merge !== null || live.mergeHold?.waiting === true || mergeInFlight(live)) return null;
   while (live.mergeQueue.length > 0) {
     const id = live.mergeQueue[0];
     const node = id === undefined ? undefined : state.graph.nodes.get(id);
@@ -84,6 +84,9 @@ export function mergeComputed(
         rework: outcome.text,
       });
       return draft;
+    case 'blocked':
+      hold(draft, live, outcome.text);
+      return draft;
     case 'failed':
       leaveQueue(live, event.task);
       endAttempt(draft, live, {
@@ -94,6 +97,7 @@ export function mergeComputed(
       });
       return draft;
     case 'merged':
+      live.mergeHold = null;
       live.merge = {
         task: event.task,
         from: outcome.from,
@@ -103,6 +107,19 @@ export function mergeComputed(
       continueMerge(draft, live, node);
       return draft;
   }
+}
+
+/** The task stays at the head of the queue; the user is told once. */
+function hold(draft: Draft, live: Live, text: string): void {
+  if (live.mergeHold?.text !== text) {
+    draft.notice({
+      to: USER,
+      lane: 'normal',
+      type: 'chat.message',
+      body: { text: `Merging waits: ${text}` },
+    });
+  }
+  live.mergeHold = { text, waiting: true };
 }
 
 /** The next gate on the merged commit, or the intent and the move of the ref. */

@@ -236,6 +236,17 @@ function stuck(
     return draft;
   }
   if (facts.kind === 'subagent') return draft;
+  if (facts.kind === 'teammate') {
+    // It was asked something outside a task; the next task is another matter, and charged by itself.
+    draft.about('dead', actor).notice({
+      to: noticeTarget(state),
+      lane: 'normal',
+      type: 'mail.dead',
+      body: { text: `${actor.name} could not answer its mail: ${text}`, code: request.code },
+    });
+    live.mailDirty.add(noticeTarget(state));
+    return draft;
+  }
   draft.about('sup', actor).actor({
     type: 'actor.ended',
     name: actor.name,

@@ -18,7 +18,7 @@ import type { RunState } from '../state.ts';
 import { startActor, startNumbers } from './actors.ts';
 import { endStopped } from './ends.ts';
 import { mayRun, VIEW, workplaceOf } from './roster.ts';
-import { endAttempt, fail } from './task-ends.ts';
+import { dropTree, endAttempt, fail } from './task-ends.ts';
 
 export function started(state: RunState, live: Live, happening: Happening): Draft {
   const draft = new Draft(state, happening).about('run');
@@ -100,6 +100,8 @@ export function resumed(
       live.claimedAt.set(node.spec.id, happening.monotonicMs);
     }
     live.dirty.add(node.spec.id);
+    const tree = state.trees.get(node.spec.id);
+    if (node.state === 'done' && tree !== undefined) dropTree(draft, live, tree);
   }
   return draft.effect({ type: 'sweep.later', ms: SWEEP_MS });
 }
@@ -154,13 +156,7 @@ export function stopped(
   const { halting } = live;
   live.actors.clear();
   if (halting === null) return draft;
-  if (halting.next === 'end') {
-    const view = state.trees.get(VIEW);
-    if (view !== undefined) {
-      draft.effect({ type: 'tree.drop', owner: VIEW, path: view.path, branch: null });
-    }
-    return draft;
-  }
+  if (halting.next === 'end') return draft;
   endOpenProcs(draft, 'killed', left);
   const rest = left.length === 0 ? '' : `; processes left: ${left.join(', ')}`;
   if (halting.next === 'interrupt') {
@@ -224,6 +220,7 @@ export function sweep(
     live.halting = { next: 'budget', text: 'the wall time of the run is used up' };
     return draft.effect({ type: 'halt', graceMs: 0 });
   }
+  if (live.mergeHold !== null) live.mergeHold = { ...live.mergeHold, waiting: false };
   for (const actor of live.actors.values()) {
     const why = overdue(state, live, happening, { actor, beat: beats[actor.name] ?? 0 });
     if (why === null || actor.doom !== null) continue;
@@ -272,6 +269,12 @@ export function settleEnd(state: RunState, live: Live, happening: Happening): Dr
     const gate = nextFinishGate(state, live, happening);
     if (gate !== null) return gate;
   }
+  const view = state.trees.get(VIEW);
+  if (view !== undefined) {
+    const draft = new Draft(state, happening);
+    dropTree(draft, live, view);
+    return draft;
+  }
   return endRun(
     state,
     live,
@@ -284,7 +287,7 @@ function isQuiet(state: RunState, live: Live, happening: Happening): boolean {
   if (state.run.startedAt === null || live.finishBusy || live.view === 'preparing') return false;
   if (live.commands.size + live.taskOps.size + live.acts.size > 0) return false;
   if (live.dirty.size + live.mailDirty.size + live.wake.size > 0) return false;
-  if (live.merge !== null || live.mergeQueue.length > 0) return false;
+  if (live.merge !== null || live.mergeQueue.length + live.drops.size > 0) return false;
   for (const actor of live.actors.values()) if (actor.phase !== 'idle') return false;
   for (const actor of state.actors.byName.values()) {
     if (actor.kind === 'subagent' || !hasUnread(state.mail, actor.name)) continue;

@@ -5,6 +5,18 @@ import type { Draft } from '../draft.ts';
 import type { Live } from '../live.ts';
 import { noticeTarget } from './roster.ts';
 
+/** Has a tree removed, what is unsaved in it saved first; the run does not end before it is done. */
+export function dropTree(
+  draft: Draft,
+  live: Live,
+  tree: { readonly owner: string; readonly path: string; readonly branch: string | null },
+): void {
+  if (live.drops.has(tree.owner)) return;
+  live.drops.add(tree.owner);
+  const { owner, path, branch } = tree;
+  draft.effect({ type: 'tree.drop', owner, path, branch });
+}
+
 /** The terminal record of success: state, claim, notice (T). `commit` is the integration branch's, null without a change. */
 export function finish(draft: Draft, live: Live, node: TaskNode, commit: string | null): void {
   const id = node.spec.id;
@@ -24,7 +36,7 @@ export function finish(draft: Draft, live: Live, node: TaskNode, commit: string 
   live.mailDirty.add(to);
   live.claimedAt.delete(id);
   if (node.path !== null) {
-    draft.effect({ type: 'tree.drop', owner: id, path: node.path, branch: node.branch });
+    dropTree(draft, live, { owner: id, path: node.path, branch: node.branch });
   }
 }
 

@@ -12,6 +12,7 @@ import {
   advanceRef,
   branchRef,
   type ConflictFile,
+  clearStaleLocks,
   commitTree,
   discardChanges,
   integrationBranch,
@@ -19,6 +20,7 @@ import {
   type Repository,
   readIntegration,
   readRef,
+  readRegistrations,
   removeTree,
   saveTree,
   startConflictResolution,
@@ -31,6 +33,9 @@ import { GATE_TAIL_BYTES } from '../limits.ts';
 import { clip } from '../text.ts';
 
 type Of<T extends Effect['type']> = Extract<Effect, { type: T }>;
+
+/** Names of scratch trees begin so; no task can be called so. */
+const SCRATCH = '_check-';
 
 /** Runs the setup commands of a new tree; null when all went well, else what to tell. */
 export type Setup = (tree: {
@@ -148,7 +153,7 @@ export class GitWork {
         case 'conflict':
           return {
             kind: 'conflict',
-            text: `Merging your work into the integration branch is in conflict.\n\n${describeConflicts(outcome.files)}`,
+            text: `Merging the work into the integration branch is in conflict in ${namesOf(outcome.files)}.`,
           };
         case 'lost-lines':
           return {
@@ -157,7 +162,10 @@ export class GitWork {
           };
       }
     } catch (thrown) {
-      return { kind: 'failed', text: messageOf(thrown) };
+      const text = messageOf(thrown);
+      return isTroupeError(thrown) && thrown.retryable
+        ? { kind: 'blocked', text }
+        : { kind: 'failed', text };
     }
   }
 
@@ -166,10 +174,14 @@ export class GitWork {
     const ref = branchRef(integrationBranch(this.file.id));
     if ((await readRef(this.repo, ref)) === effect.to) return true;
     const { to, from } = effect;
-    return (
-      (await advanceRef(this.repo, { ref, to, from, reason: `troupe: merge ${effect.task}` })) ===
-      'moved'
-    );
+    const reason = `troupe: merge ${effect.task}`;
+    try {
+      return (await advanceRef(this.repo, { ref, to, from, reason })) === 'moved';
+    } catch (thrown) {
+      // In the way for now (somebody has the branch checked out): the merge is computed again, and waits there.
+      if (isTroupeError(thrown) && thrown.retryable) return false;
+      throw thrown;
+    }
   }
 
   async view(effect: Of<'view.prepare'>): Promise<TreeOutcome> {
@@ -189,7 +201,7 @@ export class GitWork {
   /** A tree at a commit for one command, with the setup that the team file asks for; `drop` removes it again. */
   async scratch(commit: string): Promise<{ path: string; drop: () => Promise<void> }> {
     this.scratchCount += 1;
-    const name = `_check-${this.scratchCount}`;
+    const name = `${SCRATCH}${this.scratchCount}`;
     const path = `${this.file.treesRoot}/${name}`;
     const tree = await addScratchTree(this.repo, { name, path, commit, ...this.carried() });
     const drop = async (): Promise<void> => {
@@ -199,6 +211,28 @@ export class GitWork {
     if (wrong === null) return { path: tree.path, drop };
     await drop();
     throw new Error(wrong);
+  }
+
+  /**
+   * Clears away what a killed supervisor left in git: lock files of the run's refs and trees, scratch trees. To be called
+   * when no process of the run is left, before anything else.
+   */
+  async recover(): Promise<void> {
+    const run = this.file.id;
+    await clearStaleLocks(this.repo, { run });
+    for (const info of await readRegistrations(this.repo)) {
+      if (!info.path.startsWith(`${this.file.treesRoot}/`)) continue;
+      await clearStaleLocks(this.repo, { run, tree: info });
+      if (!info.path.startsWith(`${this.file.treesRoot}/${SCRATCH}`)) continue;
+      const tree = await addScratchTree(this.repo, {
+        name: info.path,
+        path: info.path,
+        commit: this.file.baseCommit,
+        copies: [],
+        setupLinks: [],
+      });
+      await removeTree(this.repo, { tree, exclude: [], discard: true });
+    }
   }
 
   async drop(
@@ -266,18 +300,23 @@ export class GitWork {
   }
 }
 
+function namesOf(files: readonly ConflictFile[]): string {
+  return files.map((file) => `${file.path} (${file.kind})`).join(', ');
+}
+
+/** As seen from the task's tree: there the task's work is ours, the integration branch theirs. */
 function describeConflicts(files: readonly ConflictFile[]): string {
   const parts = files.map((file) => {
     const hunks = file.hunks.map((hunk) => {
       const base = hunk.base === null ? [] : ['||||||| before both', ...hunk.base];
       return [
         `${file.path}:${hunk.line}`,
-        '<<<<<<< the integration branch',
+        '<<<<<<< your work',
         ...hunk.ours,
         ...base,
         '=======',
         ...hunk.theirs,
-        '>>>>>>> your work',
+        '>>>>>>> the integration branch',
       ].join('\n');
     });
     return [`${file.path} (${file.kind})`, ...hunks].join('\n');
