@@ -9,6 +9,17 @@ const RUN: OptionSpec = { flags: '--run <id>', description: 'the run meant (defa
 
 const starting: readonly CommandSpec[] = [
   {
+    name: 'demo',
+    args: [['[dir]', 'where to make it (default: troupe-demo)']],
+    summary: 'watch a whole team work on a small repository; needs no key and no network',
+    details:
+      'Makes a repository with failing tests, runs a team on it whose models are scripted, and shows what happened.\n' +
+      'Started again it goes on with its own demo. It ends with 0 when all is done and the tests pass.',
+    options: [],
+    examples: ['troupe demo', 'troupe demo /tmp/demo'],
+    load: () => import('./commands/demo.ts'),
+  },
+  {
     name: 'init',
     args: [['[file]', 'where to write it (default: team.yaml)']],
     summary: 'write a commented team file to start from',
