@@ -13,11 +13,7 @@ export function tellFailure(io: Io, thrown: unknown, json: boolean): ExitCode {
   const error = explained(thrown);
   if (json) {
     const { code, message, hint, data } = error;
-    const problems = data['problems'];
-    const document = {
-      error: { code, message, hint: hint ?? null },
-      ...(problems === undefined ? {} : { problems }),
-    };
+    const document = { error: { code, message, hint: hint ?? null }, ...lists(data) };
     io.out.write(`${JSON.stringify(document)}\n`);
   } else {
     io.err.write(`troupe: ${safeText(error.message)}\n`);
@@ -32,6 +28,15 @@ export function tellFailure(io: Io, thrown: unknown, json: boolean): ExitCode {
 export function tellWarning(io: Io, error: TroupeError): void {
   io.err.write(`troupe: ${safeText(error.message)}\n`);
   if (error.hint !== undefined) io.err.write(`  ${safeText(error.hint)}\n`);
+}
+
+/** What a program wants besides the words. */
+function lists(data: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { problems, files } = data;
+  return {
+    ...(problems === undefined ? {} : { problems }),
+    ...(files === undefined ? {} : { files }),
+  };
 }
 
 function stackOf(thrown: unknown): string {

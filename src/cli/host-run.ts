@@ -4,7 +4,14 @@
  * Invariant: however it ends, the supervisor is closed (nothing of the run is left running), the lock is given back and
  * the cursor is visible.
  */
-import { createRun, diffOf, forgetRun, type Workspace } from '../control/index.ts';
+import {
+  createRun,
+  diffOf,
+  forgetRun,
+  readMail,
+  viewRun,
+  type Workspace,
+} from '../control/index.ts';
 import { EXIT, type ExitCode } from '../kernel/errors.ts';
 import type { Logger } from '../kernel/ports.ts';
 import type { RunRow, TaskRow } from '../protocol/shapes.ts';
@@ -140,7 +147,19 @@ async function tellEnd(context: Context, workspace: Workspace, over: Over): Prom
   const changes = diff.files.length === 0 ? null : { commit: diff.to, files: diff.files.length };
   const ended = row.endedAt === null ? workspace.deps.clock.now() : Date.parse(row.endedAt);
   const elapsedMs = ended - Date.parse(row.startedAt);
-  context.print(renderSummary({ run: row, tasks, changes, elapsedMs }, context.styles));
+  const word = await lastWord(workspace, row.id);
+  context.print(renderSummary({ run: row, tasks, changes, elapsedMs, word }, context.styles));
+}
+
+/** What the team told the person last; nobody else would show it. */
+async function lastWord(
+  workspace: Workspace,
+  run: string,
+): Promise<{ readonly from: string; readonly text: string } | null> {
+  const view = await viewRun(workspace, run, 'run');
+  const mail = await readMail(workspace, view, { actors: ['user'], from: 0 });
+  const last = mail.findLast((row) => row.type === 'chat.message');
+  return last === undefined ? null : { from: last.from, text: last.body.text };
 }
 
 function makeLogger(context: Context, say: (text: string) => void): Logger {

@@ -22,6 +22,8 @@ export interface CliDeps {
 export async function runCli(deps: CliDeps): Promise<ExitCode> {
   const { io, argv } = deps;
   let exit: ExitCode = EXIT.ok;
+  // Waiting for a file to change or for a clock does not keep Node alive; a command that has not ended does.
+  const alive = setInterval(() => undefined, 60_000);
   const program = makeProgram(deps, async (spec, args, options) => {
     const context = makeContext(deps, options);
     exit = await (await spec.load()).run(context, args, options);
@@ -31,6 +33,7 @@ export async function runCli(deps: CliDeps): Promise<ExitCode> {
   } catch (error) {
     exit = outcomeOf(error, deps, program);
   }
+  clearInterval(alive);
   await io.out.flush();
   await io.err.flush();
   return exit;

@@ -1,7 +1,7 @@
 /**
  * Requests that wait for their answers, by id. Knows no socket, so a browser can use it too.
  *
- * Invariant E8 Every request settles: by its answer, by its deadline, or when the connection ends.
+ * Invariant I8 Every request settles: by its answer, by its deadline, or when the connection ends.
  */
 import type { ErrorShape } from '../kernel/errors.ts';
 import { fromErrorShape, TroupeError } from '../kernel/errors.ts';
@@ -74,7 +74,7 @@ function isFields(value: unknown): value is Fields {
 /** Both ends are of one build (`hello` compares the protocol), so a notice is taken by its shape alone. */
 function asNotice(message: Fields): Notice | null {
   const { method, params } = message;
-  if ((method !== 'event' && method !== 'gap') || !isFields(params)) return null;
+  if (method !== 'event' || !isFields(params)) return null;
   if (typeof params['subscription'] !== 'string') return null;
   return { method, params } as unknown as Notice;
 }

@@ -2,8 +2,8 @@
  * The typed client of the supervisor's socket: requests with deadlines, subscriptions as iterators.
  *
  * Invariants
- * - E8 Every request settles; when the connection ends, all that wait reject at once.
- * - E9 An idle client does not keep its process alive; a waiting request or a subscription does.
+ * - I8 Every request settles; when the connection ends, all that wait reject at once.
+ * - I9 An idle client does not keep its process alive; a waiting request or a subscription does.
  */
 import type { Socket } from 'node:net';
 import { connect } from 'node:net';
@@ -31,16 +31,9 @@ export interface SocketClient {
     options?: { readonly timeoutMs?: number },
   ): Promise<ResultOf<M>>;
   /** Ends when the signal aborts or the connection ends. */
-  subscribe(
-    params: ParamsOf<'events.subscribe'>,
-    signal: AbortSignal,
-  ): AsyncIterable<SubscriptionItem>;
+  subscribe(params: ParamsOf<'events.subscribe'>, signal: AbortSignal): AsyncIterable<TroupeEvent>;
   close(): void;
 }
-
-export type SubscriptionItem =
-  | { readonly kind: 'event'; readonly event: TroupeEvent }
-  | { readonly kind: 'gap'; readonly after: string; readonly dropped: number };
 
 /** A message that never ends would fill the memory. Answers may be long, but not longer than all tasks of a run. */
 const MESSAGE_MAX = 64 * 1_048_576;
@@ -49,13 +42,13 @@ const MESSAGE_MAX = 64 * 1_048_576;
 export async function connectSocket(options: SocketOptions): Promise<SocketClient> {
   const socket = await open(options);
   const calls = makeCalls();
-  const inbox = new Map<string, (item: SubscriptionItem) => void>();
-  const early = new Map<string, SubscriptionItem[]>();
+  const inbox = new Map<string, (item: TroupeEvent) => void>();
+  const early = new Map<string, TroupeEvent[]>();
   const closed = new AbortController();
   const hold = makeHold(socket);
   listenTo(socket, calls, (notice) => {
     const { subscription } = notice.params;
-    const item = itemOf(notice);
+    const item = notice.params.event;
     const taker = inbox.get(subscription);
     if (taker === undefined) early.set(subscription, [...(early.get(subscription) ?? []), item]);
     else taker(item);
@@ -184,22 +177,17 @@ async function request<M extends MethodName>(
   }
 }
 
-function itemOf(notice: Notice): SubscriptionItem {
-  if (notice.method === 'event') return { kind: 'event', event: notice.params.event };
-  return { kind: 'gap', after: notice.params.after, dropped: notice.params.dropped };
-}
-
 interface SubscriptionDeps {
   readonly call: SocketClient['call'];
   readonly params: ParamsOf<'events.subscribe'>;
-  readonly inbox: Map<string, (item: SubscriptionItem) => void>;
+  readonly inbox: Map<string, (item: TroupeEvent) => void>;
   /** What came before the answer that names the subscription was read. */
-  readonly early: Map<string, SubscriptionItem[]>;
+  readonly early: Map<string, TroupeEvent[]>;
   readonly hold: Hold;
   readonly signal: AbortSignal;
 }
 
-async function* subscription(deps: SubscriptionDeps): AsyncGenerator<SubscriptionItem> {
+async function* subscription(deps: SubscriptionDeps): AsyncGenerator<TroupeEvent> {
   const { call, inbox, early, signal } = deps;
   const { subscription: id } = await call('events.subscribe', deps.params);
   let queue = early.get(id) ?? [];

@@ -9,7 +9,7 @@ export { type CheckAnswer, checkTeam } from './check.ts';
 export { type DiffAnswer, type DiffQuery, diffOf, findTask } from './diff.ts';
 export { errors as controlErrors } from './errors.ts';
 export { eventsOfRun, followEvents } from './events.ts';
-export type { EventFeed, LiveControl } from './live.ts';
+export type { LiveControl } from './live.ts';
 export { type LiveControlOptions, makeLiveControl } from './live-control.ts';
 export { checkActors, followMail, type MailQuery, readMail } from './mail.ts';
 export { type MergeAnswer, type MergeQuery, mergeRun } from './merge.ts';

@@ -1,5 +1,6 @@
 /** What a supervisor in this process offers to those who connect: its own state, never a second reading of a journal. */
-import type { TroupeEvent } from '../protocol/event.ts';
+import { EventHub, eventsOf, liveEvent } from '../events/index.ts';
+import { isoTime } from '../kernel/time.ts';
 import type { ActorRow } from '../protocol/shapes.ts';
 import type { StatusResult } from '../protocol/wire.ts';
 import {
@@ -10,7 +11,7 @@ import {
   taskRows,
 } from '../supervisor/index.ts';
 import { errors } from './errors.ts';
-import { type EventReader, eventsOfRun, makeEventReader } from './events.ts';
+import { eventsOfRun } from './events.ts';
 import type { LiveControl } from './live.ts';
 import { listRuns } from './queries.ts';
 import type { Workspace } from './workspace.ts';
@@ -24,6 +25,7 @@ export interface LiveControlOptions {
 
 export function makeLiveControl(options: LiveControlOptions): LiveControl {
   const { workspace, supervisor, identity } = options;
+  const hub = makeHub(workspace, supervisor);
 
   const runOf = (run: string | undefined): string => {
     const held = supervisor.runs();
@@ -40,7 +42,6 @@ export function makeLiveControl(options: LiveControlOptions): LiveControl {
   const actorsOf = (run: string): ActorRow[] => actorRows(stateOf(run), supervisor.liveness(run));
 
   return {
-    runOf,
     status: () => ({
       ...identity,
       runs: supervisor.runs().map((run) => runRow(stateOf(run), supervisor.liveness(run))),
@@ -59,28 +60,37 @@ export function makeLiveControl(options: LiveControlOptions): LiveControl {
     stopRun: async ({ run, now, by }) => supervisor.stop({ run: runOf(run), now, by }),
     // How long an actor may take to end is the supervisor's own rule; `now` changes nothing there yet.
     stopActor: async ({ run, name, by }) => supervisor.stopActor({ run: runOf(run), name, by }),
-    events: {
-      replay: (run, from) => eventsOfRun(workspace, run, { from }),
-      listen: (run, listener) => listen(supervisor, run, listener),
+    subscribe: ({ run, from, types }) => {
+      const id = runOf(run);
+      const events = hub.subscribe({ run: id, ...defined({ from, types }) });
+      return { run: id, events };
     },
   };
 }
 
-function listen(
-  supervisor: Supervisor,
-  run: string,
-  listener: (event: TroupeEvent, durable: boolean) => void,
-): () => void {
-  const reader: EventReader = makeEventReader(run);
-  const forgetRecords = supervisor.onRecord((from, record) => {
-    if (from !== run) return;
-    for (const event of reader.take(record)) listener(event, true);
+/** Events of all runs that this supervisor holds, as they become durable; missed ones come from the journal. */
+function makeHub(workspace: Workspace, supervisor: Supervisor): EventHub {
+  const hub = new EventHub((run, after) => eventsOfRun(workspace, run, { from: after }));
+  const last = new Map<string, string>();
+  supervisor.onRecord((run, record) => {
+    for (const event of eventsOf(record, run)) {
+      last.set(run, event.cursor);
+      hub.publish(event);
+    }
   });
-  const forgetLive = supervisor.onLive((from, live) => {
-    if (from === run) listener(reader.live(live), false);
+  supervisor.onLive((run, { actor, type: event, data: text }) => {
+    const at = isoTime(workspace.deps.clock.now());
+    const cursor = last.get(run) ?? '0.0';
+    hub.publish(liveEvent({ cursor, at, run, actor, event, text }), false);
   });
-  return () => {
-    forgetRecords();
-    forgetLive();
-  };
+  return hub;
+}
+
+/** Without what is undefined. */
+function defined(options: {
+  readonly from: string | undefined;
+  readonly types: readonly string[] | undefined;
+}): { readonly from?: string; readonly types?: readonly string[] } {
+  const { from, types } = options;
+  return { ...(from === undefined ? {} : { from }), ...(types === undefined ? {} : { types }) };
 }

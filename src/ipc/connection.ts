@@ -2,12 +2,12 @@
  * One client on the socket: framing, `hello`, requests, subscriptions, and its bounds.
  *
  * Invariants
- * - E1 Nothing but `hello` is answered before the token was right; a wrong token ends the connection.
- * - E5 A client is bounded in what it sends (line length, requests at once) and in what it does not read.
+ * - I1 Nothing but `hello` is answered before the token was right; a wrong token ends the connection.
+ * - I5 A client is bounded in what it sends (line length, requests at once) and in what it does not read.
  */
 import type { Socket } from 'node:net';
+import type { EventSubscription } from '../events/index.ts';
 import { ensureError } from '../kernel/errors.ts';
-import { parseCursor } from '../protocol/event.ts';
 import type {
   HelloResult,
   MethodName,
@@ -32,8 +32,7 @@ import {
   isMethod,
   unknownMethod,
 } from './rpc.ts';
-import type { Outlet } from './subscription.ts';
-import { Subscription } from './subscription.ts';
+import { carryEvents, type Outlet } from './subscription.ts';
 
 export interface ConnectionOptions {
   readonly handlers: Handlers;
@@ -50,7 +49,7 @@ export class Connection implements Outlet {
   private readonly socket: Socket;
   private readonly options: ConnectionOptions;
   private readonly splitter = makeLineSplitter(IPC_LIMITS.lineMax);
-  private readonly subscriptions = new Map<string, Subscription>();
+  private readonly subscriptions = new Map<string, EventSubscription>();
   private readonly helloTimer: NodeJS.Timeout;
   private lines: Line[] = [];
   private waiters: (() => void)[] = [];
@@ -233,27 +232,17 @@ export class Connection implements Outlet {
   }
 
   private subscribe(params: ParamsOf<'events.subscribe'>): SubscribeResult {
-    const { handlers } = this.options;
-    const run = handlers.subscribable(params.run, this.subscriptions.size);
+    const { run, events } = this.options.handlers.subscribe(params, this.subscriptions.size);
     this.subscribed += 1;
     const id = `sub-${this.subscribed}`;
-    const answered = new Promise<void>((resolve) => setImmediate(resolve));
-    const outlet = heldOutlet(this, answered);
-    const subscription = new Subscription({
-      id,
-      run,
-      from: params.from === undefined ? null : parseCursor(params.from),
-      live: params.live ?? false,
-      feed: handlers.events,
-      outlet,
-      eventsMax: IPC_LIMITS.eventsMax,
-      onError: (error) => {
+    this.subscriptions.set(id, events);
+    // It listens already, but nothing is sent before the answer that names it.
+    setImmediate(() => {
+      carryEvents({ id, events, live: params.live ?? false, outlet: this }).catch((error) => {
         this.options.warn('a subscription ended', { message: ensureError(error).message });
         this.socket.destroy();
-      },
+      });
     });
-    this.subscriptions.set(id, subscription);
-    answered.then(() => subscription.pump()).catch(() => this.socket.destroy());
     return { subscription: id, run };
   }
 
@@ -276,7 +265,6 @@ export class Connection implements Outlet {
     const { waiters } = this;
     this.waiters = [];
     for (const resolve of waiters) resolve();
-    for (const subscription of this.subscriptions.values()) subscription.pump();
   }
 
   private cleanUp(): void {
@@ -287,19 +275,4 @@ export class Connection implements Outlet {
     this.drain();
     this.options.onClose();
   }
-}
-
-/** Listening starts at once, but nothing is sent before the answer that names the subscription. */
-function heldOutlet(connection: Outlet, answered: Promise<void>): Outlet {
-  let held = true;
-  const released = answered.then(() => {
-    held = false;
-  });
-  return {
-    get open(): boolean {
-      return !held && connection.open;
-    },
-    send: (notice) => connection.send(notice),
-    drained: () => released.then(() => connection.drained()),
-  };
 }

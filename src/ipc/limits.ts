@@ -10,8 +10,6 @@ export const IPC_LIMITS = {
   unsentMax: 16_777_216,
   /** While this much is unsent, events of a subscription wait in its queue. */
   unsentSoft: 262_144,
-  /** Events that wait for a slow client; past it they are dropped and a gap marker tells so. */
-  eventsMax: 2_000,
   subscriptionsMax: 32,
   /** A connection that has not said `hello` by then is dropped. */
   helloMs: 5_000,

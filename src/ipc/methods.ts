@@ -1,5 +1,5 @@
 /** The methods of the wire, each bound to what `control` offers. Parameters were checked before they come here. */
-import type { EventFeed, LiveControl } from '../control/index.ts';
+import type { LiveControl } from '../control/index.ts';
 import { TroupeError } from '../kernel/errors.ts';
 import type { MethodName, ParamsOf, ResultOf } from '../protocol/wire.ts';
 import { IPC_LIMITS } from './limits.ts';
@@ -11,9 +11,11 @@ export interface Handlers {
   readonly plain: {
     readonly [M in PlainMethod]: (params: ParamsOf<M>) => Promise<ResultOf<M>>;
   };
-  readonly events: EventFeed;
-  /** The run to subscribe to, for a connection that has `open` subscriptions; throws. */
-  subscribable(run: string | undefined, open: number): string;
+  /** For a connection that has `open` subscriptions; throws. */
+  subscribe(
+    params: ParamsOf<'events.subscribe'>,
+    open: number,
+  ): ReturnType<LiveControl['subscribe']>;
 }
 
 export function makeHandlers(control: LiveControl): Handlers {
@@ -27,8 +29,7 @@ export function makeHandlers(control: LiveControl): Handlers {
       'run.stop': (params) => control.stopRun(params),
       'actor.stop': (params) => control.stopActor(params),
     },
-    events: control.events,
-    subscribable(run, open) {
+    subscribe(params, open) {
       if (open >= IPC_LIMITS.subscriptionsMax) {
         throw new TroupeError({
           code: 'ipc/subscriptions',
@@ -36,7 +37,7 @@ export function makeHandlers(control: LiveControl): Handlers {
           hint: 'Close one with events.unsubscribe.',
         });
       }
-      return control.runOf(run);
+      return control.subscribe(params);
     },
   };
 }

@@ -2,8 +2,8 @@
  * The supervisor's socket: a token, a listener, and `supervisor.json` that tells where it is.
  *
  * Invariants
- * - E6 Called only while the supervisor's lock is held: a socket that lies at the path is then a dead one's and removed.
- * - E7 The order is token, socket, `supervisor.json`: who reads the last finds the others. Closing goes the other way.
+ * - I6 Called only while the supervisor's lock is held: a socket that lies at the path is then a dead one's and removed.
+ * - I7 The order is token, socket, `supervisor.json`: who reads the last finds the others. Closing goes the other way.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { chmod, lstat, open, rename, rm } from 'node:fs/promises';

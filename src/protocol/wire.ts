@@ -3,8 +3,8 @@
  * contract; `ipc` serves it, `client` calls it. Not part of `index.ts`, so that readers of types do not load zod.
  *
  * Invariants
- * - E1 The first request of a connection is `hello` with the token; nothing else is answered before it.
- * - E2 An operating failure crosses as JSON-RPC error -32000 whose `data` is an `ErrorShape`: branch on `data.code`.
+ * - I1 The first request of a connection is `hello` with the token; nothing else is answered before it.
+ * - I2 An operating failure crosses as JSON-RPC error -32000 whose `data` is an `ErrorShape`: branch on `data.code`.
  */
 import { z } from 'zod';
 import type { TroupeEvent } from './event.ts';
@@ -67,7 +67,9 @@ export interface StopActorParams extends StopParams {
 export interface SubscribeParams extends RunParams {
   /** A cursor `<seq>.<i>`; events after it are replayed first. Without it only what happens from now on is sent. */
   readonly from?: string | undefined;
-  /** Also token fragments, which are never replayed. */
+  /** Globs over types (`task.*`); all when left out. */
+  readonly types?: readonly string[] | undefined;
+  /** Also token fragments (`live.*`), which are never replayed. */
   readonly live?: boolean | undefined;
 }
 
@@ -124,26 +126,20 @@ export const methodParams: { readonly [M in MethodName]: z.ZodType<ParamsOf<M>> 
       .string()
       .regex(/^\d{1,15}(\.\d{1,9})?$/, 'a cursor like 12.0')
       .optional(),
+    types: z.array(z.string().max(64)).max(32).optional(),
     live: z.boolean().optional(),
   }),
   'events.unsubscribe': z.strictObject({ subscription: z.string().min(1).max(64) }),
 };
 
-/** What a subscription sends, as notifications. */
-export type Notice =
-  | {
-      readonly method: 'event';
-      readonly params: { readonly subscription: string; readonly event: TroupeEvent };
-    }
-  /** The receiver was too slow: events after `after` and before the next one were dropped; replay from there. */
-  | {
-      readonly method: 'gap';
-      readonly params: {
-        readonly subscription: string;
-        readonly after: string;
-        readonly dropped: number;
-      };
-    };
+/**
+ * What a subscription sends, as notifications. A receiver that is too slow gets one event of type `gap` in the place of
+ * what was dropped, and can subscribe again from the cursor before it.
+ */
+export interface Notice {
+  readonly method: 'event';
+  readonly params: { readonly subscription: string; readonly event: TroupeEvent };
+}
 
 export const RPC = {
   parse: -32_700,

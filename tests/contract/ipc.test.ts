@@ -4,9 +4,10 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { SocketClient, SubscriptionItem } from '../../src/client/socket.ts';
+import type { SocketClient } from '../../src/client/socket.ts';
 import { connectSocket } from '../../src/client/socket.ts';
 import type { LiveControl } from '../../src/control/index.ts';
+import { EventHub } from '../../src/events/index.ts';
 import type { IpcServer } from '../../src/ipc/index.ts';
 import { startIpcServer } from '../../src/ipc/index.ts';
 import { TroupeError } from '../../src/kernel/errors.ts';
@@ -36,7 +37,13 @@ function eventAt(seq: number): TroupeEvent {
 /** A run whose journal is an array. */
 function makeFakeControl(): LiveControl & { happen(event: TroupeEvent): void; release(): void } {
   const stored: TroupeEvent[] = [];
-  const listeners = new Set<(event: TroupeEvent, durable: boolean) => void>();
+  const hub = new EventHub(async function* replay(_run, from) {
+    for (let index = 0; index < stored.length; index += 1) {
+      const event = stored[index]!;
+      await Promise.resolve();
+      if ((parseCursor(event.cursor)?.seq ?? 0) > from.seq) yield event;
+    }
+  });
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => {
     release = resolve;
@@ -44,7 +51,7 @@ function makeFakeControl(): LiveControl & { happen(event: TroupeEvent): void; re
   return {
     happen(event) {
       stored.push(event);
-      for (const listener of listeners) listener(event, true);
+      hub.publish(event);
     },
     release: () => release(),
     status: () => ({
@@ -71,20 +78,10 @@ function makeFakeControl(): LiveControl & { happen(event: TroupeEvent): void; re
       ),
     stopRun: () => Promise.resolve(ROW),
     stopActor: () => Promise.reject(new Error('unused')),
-    runOf: (run) => run ?? 'r1',
-    events: {
-      async *replay(_run, from) {
-        for (let index = 0; index < stored.length; index += 1) {
-          const event = stored[index]!;
-          await Promise.resolve();
-          if ((parseCursor(event.cursor)?.seq ?? 0) > from.seq) yield event;
-        }
-      },
-      listen(_run, listener) {
-        listeners.add(listener);
-        return () => listeners.delete(listener);
-      },
-    },
+    subscribe: ({ run, from }) => ({
+      run: run ?? 'r1',
+      events: hub.subscribe({ run: run ?? 'r1', ...(from === undefined ? {} : { from }) }),
+    }),
   };
 }
 
@@ -193,7 +190,7 @@ test('a dead socket is replaced, a file in its place is not', async () => {
   expect((await client()).supervisor.pid).toBe(process.pid);
 });
 
-test('E1: nothing is answered before hello, and a wrong token ends the connection', async () => {
+test('I1: nothing is answered before hello, and a wrong token ends the connection', async () => {
   const early = await raw(line({ id: 1, method: 'status' }));
   expect(early.messages[0].error).toMatchObject({ code: -32001, data: { code: 'ipc/no-hello' } });
   expect(early.ended).toBe(true);
@@ -258,7 +255,7 @@ test('a batch is answered as a batch, notifications are not answered', async () 
   expect(messages[0].map((one: any) => one.id)).toEqual([1, 2]);
 });
 
-test('E5: a line that is too long is refused and ends the connection', async () => {
+test('I5: a line that is too long is refused and ends the connection', async () => {
   const answer = await raw((await hello()) + 'x'.repeat(1_100_000));
   expect(answer.messages[0].error.data.code).toBe('ipc/line-too-long');
   expect(answer.ended).toBe(true);
@@ -271,7 +268,7 @@ test('a character that is split over two writes stays whole, bytes that are not 
   expect(answer.messages[0].error.code).toBe(-32700);
 });
 
-test('E2: an operating failure arrives as the error it was; a bug tells no stack', async () => {
+test('I2: an operating failure arrives as the error it was; a bug tells no stack', async () => {
   const connection = await client();
   await expect(
     connection.call('mail.send', { to: 'adda', text: 'hi', interrupt: false }),
@@ -283,7 +280,7 @@ test('E2: an operating failure arrives as the error it was; a bug tells no stack
   expect((await connection.call('run.stop', { now: false, by: 'user' })).id).toBe('r1');
 });
 
-test('E8: a request has a deadline, and all that wait reject when the server closes', async () => {
+test('I8: a request has a deadline, and all that wait reject when the server closes', async () => {
   const connection = await client();
   await expect(connection.call('actors.list', {}, { timeoutMs: 50 })).rejects.toMatchObject({
     code: 'client/timeout',
@@ -301,10 +298,10 @@ test('more requests than may run at once are all answered', async () => {
   expect(await Promise.all(waiting)).toHaveLength(200);
 });
 
-async function take(items: AsyncIterable<SubscriptionItem>, count: number): Promise<string[]> {
+async function take(items: AsyncIterable<TroupeEvent>, count: number): Promise<string[]> {
   const seen: string[] = [];
   for await (const item of items) {
-    seen.push(item.kind === 'event' ? item.event.cursor : `gap after ${item.after}`);
+    seen.push(item.type === 'gap' ? 'gap' : item.cursor);
     if (seen.length === count) break;
   }
   return seen;
@@ -340,7 +337,7 @@ test('E4: a client that does not read gets a gap marker and loses nothing but it
     control.happen({ ...eventAt(seq), data: { big } });
     if (seq % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
   }
-  expect((await seen).filter((one) => one.startsWith('gap'))).toEqual([]);
+  expect((await seen).filter((one) => one === 'gap')).toEqual([]);
 
   let text = '';
   slow.on('data', (chunk) => {
@@ -352,10 +349,10 @@ test('E4: a client that does not read gets a gap marker and loses nothing but it
     .split('\n')
     .filter((one) => one.startsWith('{"jsonrpc":"2.0","method"'))
     .map((one) => JSON.parse(one));
-  const gaps = notices.filter((one) => one.method === 'gap');
+  const gaps = notices.filter((one) => one.params.event.type === 'gap');
   expect(gaps.length).toBeGreaterThan(0);
-  const events = notices.filter((one) => one.method === 'event').length;
-  const dropped = gaps.reduce((sum: number, one) => sum + one.params.dropped, 0);
+  const events = notices.length - gaps.length;
+  const dropped = gaps.reduce((sum: number, one) => sum + one.params.event.data.dropped, 0);
   expect(events + dropped).toBe(6_000);
 });
 

@@ -1,6 +1,10 @@
 /** One line per important thing that happened, for output that is no terminal. Pure. */
 import type { ActorChange, RunChange, StoredRunRecord, TaskChange } from '../../protocol/record.ts';
 import { safeLine } from '../text/safe.ts';
+import { fit } from '../text/width.ts';
+
+/** The whole text is in `tail` and `events`. */
+const LINE_MAX = 200;
 
 /** `<time> <what>`, each with its line end. Steps of the models and housekeeping are left out. */
 export function linesOf(record: StoredRunRecord): string[] {
@@ -12,7 +16,9 @@ export function linesOf(record: StoredRunRecord): string[] {
       mail.type === 'chat.message' ? `mail ${mail.from} → ${mail.to}: ${mail.body.text}` : null,
     ),
   ];
-  return texts.flatMap((text) => (text === null ? [] : [`${record.at} ${safeLine(text)}\n`]));
+  return texts.flatMap((text) =>
+    text === null ? [] : [`${record.at} ${fit(safeLine(text), LINE_MAX)}\n`],
+  );
 }
 
 function runText(change: RunChange): string | null {

@@ -1,7 +1,7 @@
 /** What a run came to: done, not done and why, the branch, what to type next. Pure. */
 import { EXIT, type ExitCode } from '../../kernel/errors.ts';
 import type { RunRow, RunStatus, TaskRow } from '../../protocol/shapes.ts';
-import { safeLine } from '../text/safe.ts';
+import { safeLine, safeText } from '../text/safe.ts';
 import { stateStyle, taskMark } from '../text/states.ts';
 import type { Styles } from '../text/style.ts';
 import { duration, money, tokens } from '../text/time.ts';
@@ -12,6 +12,8 @@ export interface SummaryInput {
   /** Null: nothing was merged. */
   readonly changes: { readonly commit: string; readonly files: number } | null;
   readonly elapsedMs: number;
+  /** The last mail to the person. */
+  readonly word: { readonly from: string; readonly text: string } | null;
 }
 
 export function renderSummary(input: SummaryInput, styles: Styles): string {
@@ -27,6 +29,7 @@ export function renderSummary(input: SummaryInput, styles: Styles): string {
     ...done.map((task) => taskText(task, styles)),
     ...rest.map((task) => taskText(task, styles)),
     '',
+    ...wordText(input),
     branchText(input),
     '',
     'Next:',
@@ -40,6 +43,11 @@ function taskText(task: TaskRow, styles: Styles): string {
   const why = task.reason === null ? '' : `: ${safeLine(task.reason.text)}`;
   const state = task.state === 'done' ? '' : ` (${task.state}${why})`;
   return `  ${style(taskMark(task.state))} ${task.id}  ${safeLine(task.title)}${style(state)}`;
+}
+
+function wordText({ word }: SummaryInput): string[] {
+  if (word === null) return [];
+  return [`${word.from} says: ${safeText(word.text).trim().replaceAll('\n', '\n  ')}`, ''];
 }
 
 function branchText({ run, changes }: SummaryInput): string {

@@ -179,6 +179,7 @@ test('the summary says what was done, what not and why, the branch and what to t
       ],
       changes: { commit: 'b'.repeat(40), files: 3 },
       elapsedMs: 65_000,
+      word: { from: 'lead', text: 'Two\nlines' },
     },
     PLAIN_STYLES,
   );
@@ -187,6 +188,9 @@ docs-1 failed: lint failed
   1 of 2 tasks done in 1m05s, cost $0.25, 1.2k tokens
   ✓ parser  Do parser
   ✗ lint  Do lint (failed: gate npm run lint failed)
+
+lead says: Two
+  lines
 
 Branch troupe/docs-1/main: 3 files changed, at bbbbbbbbbbbb.
 
@@ -200,7 +204,7 @@ Next:
 
 test('an interrupted run names resume first', () => {
   const text = renderSummary(
-    { run: { ...RUN, state: 'interrupted' }, tasks: [], changes: null, elapsedMs: 0 },
+    { run: { ...RUN, state: 'interrupted' }, tasks: [], changes: null, elapsedMs: 0, word: null },
     PLAIN_STYLES,
   );
   expect(text).toContain('Next:\n  troupe resume docs-1\n');
