@@ -30,4 +30,4 @@ export {
   type StartNumbers,
 } from './lifecycle.ts';
 export { type ActorPort, type ActorWire, makeActorWire, type WireOptions } from './wire/port.ts';
-export { type ActorRun, runToEnd } from './wire/run.ts';
+export type { ActorRun } from './wire/run.ts';

@@ -14,4 +14,4 @@ export {
   type SubscribeOptions,
 } from './hub.ts';
 export { redact } from './redact.ts';
-export { matchesAny, matchesTopic } from './topic.ts';
+export { matchesTopic } from './topic.ts';

@@ -8,9 +8,8 @@
 export { applyMailRecord, type MailChange } from './apply.ts';
 export type { MailKey } from './dedup.ts';
 export { type DeliverOptions, deliverable, markDelivered, staleControl } from './deliver.ts';
-export { mailBytes, type Place, renderEnvelope } from './envelope.ts';
 export { sendError } from './errors.ts';
-export { MAIL_LIMITS, type MailLimits } from './limits.ts';
+export type { MailLimits } from './limits.ts';
 export { type MailProjection, type ProjectOptions, projectMail } from './project.ts';
 export {
   checkSend,
