@@ -9,13 +9,16 @@ import { DRAIN_MS, EXEC_LOOKS_MAX, WRAPPER_START_MS } from './limits.ts';
 import { pause } from './pause.ts';
 import { makeProcessReader, type ProcessEntry, readStat } from './process-table.ts';
 
+/** How a command is isolated (`isolation.ts`). */
+export type Rung = 'bwrap' | 'unshare' | 'none';
+
 export interface LaunchRequest {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   /** Descriptor for stdout and stderr. */
   readonly output: number | 'ignore';
-  readonly rung: 'bwrap' | 'unshare' | 'none';
+  readonly rung: Rung;
 }
 
 export interface LeaderEnd {

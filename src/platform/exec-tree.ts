@@ -10,7 +10,7 @@
 import { closeSync, fstatSync, ftruncateSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { SpawnExit, SpawnedProcess, SpawnRequest } from '../kernel/ports.ts';
-import type { Launched, LeaderEnd } from './exec-launch.ts';
+import type { Launched, LeaderEnd, Rung } from './exec-launch.ts';
 import {
   GONE_MS,
   OUTPUT_WATCH_MIN_MS,
@@ -25,7 +25,7 @@ import { descendants, endAll, findMarked, ourselves, signal, sweepMarked } from 
 export interface TreeOptions {
   readonly request: SpawnRequest;
   readonly launched: Launched;
-  readonly isolated: boolean;
+  readonly rung: Rung;
   /** Open for writing at its end; the tree closes it. */
   readonly output: number;
   readonly reader: ProcessReader;
@@ -37,6 +37,7 @@ export class ProcessTree implements SpawnedProcess {
   readonly startedAt: string;
   readonly exited: Promise<SpawnExit>;
   readonly #options: TreeOptions;
+  readonly #isolated: boolean;
   /** Members of the tree seen so far, by pid; only kept without a namespace. */
   readonly #known = new Map<number, ProcessEntry>();
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -49,11 +50,12 @@ export class ProcessTree implements SpawnedProcess {
 
   constructor(options: TreeOptions) {
     this.#options = options;
+    this.#isolated = options.rung !== 'none';
     this.pid = options.launched.pid;
     this.startedAt = options.startedAt;
     this.exited = this.#run();
     this.#watchOutput(fstatSync(options.output).size);
-    if (!options.isolated) this.#watchMembers();
+    if (!this.#isolated) this.#watchMembers();
   }
 
   kill(graceMs: number): void {
@@ -99,7 +101,7 @@ export class ProcessTree implements SpawnedProcess {
   /** KILL; the end of the leader leads on to `#clear`, which makes sure. */
   async #kill(): Promise<void> {
     const { init } = this.#options.launched;
-    if (this.#options.isolated) {
+    if (this.#isolated) {
       // The wrapper first: seeing its namespace killed, it would have something to say in the output.
       signal(this.pid, 'SIGKILL');
       if (init !== null && (await this.#isStill(init).catch(() => false))) {
@@ -131,18 +133,18 @@ export class ProcessTree implements SpawnedProcess {
   async #members(): Promise<ProcessEntry[]> {
     const { reader } = this.#options;
     const { init } = this.#options.launched;
-    const all = (await reader.list()).filter((entry) => !entry.zombie);
-    if (this.#options.isolated) {
-      if (init !== null) return descendants(all, init.pid);
-      // Below the wrapper come the namespace's first process, then the command.
-      return descendants(all, this.pid).filter((entry) => entry.ppid !== this.pid);
-    }
-    return this.#unisolatedMembers(all);
+    const all = await reader.list();
+    if (!this.#isolated) return this.#unisolatedMembers(all);
+    // Below the wrapper come the namespace's first process, then the command.
+    const members =
+      init === null
+        ? descendants(all, this.pid).filter((entry) => entry.ppid !== this.pid)
+        : descendants(all, init.pid);
+    return members.filter((entry) => !entry.zombie);
   }
 
   async #unisolatedMembers(all: readonly ProcessEntry[]): Promise<ProcessEntry[]> {
     const { reader, request } = this.#options;
-    const spared = await ourselves(reader);
     const marked = new Set((await findMarked(reader, request.marker)).map((entry) => entry.pid));
     const isRoot = (entry: ProcessEntry): boolean =>
       entry.pgid === this.pid ||
@@ -154,19 +156,20 @@ export class ProcessTree implements SpawnedProcess {
       members.set(root.pid, root);
       for (const entry of descendants(all, root.pid)) members.set(entry.pid, entry);
     }
-    for (const pid of spared) members.delete(pid);
-    for (const entry of members.values()) this.#known.set(entry.pid, entry);
-    return [...members.values()];
+    for (const pid of ourselves(all)) members.delete(pid);
+    const alive = [...members.values()].filter((entry) => !entry.zombie);
+    for (const entry of alive) this.#known.set(entry.pid, entry);
+    return alive;
   }
 
   async #clear(end: LeaderEnd | null): Promise<readonly number[]> {
     const { init } = this.#options.launched;
-    if (!this.#options.isolated) return endAll(() => this.#members(), QUIET_LOOKS);
+    if (!this.#isolated) return endAll(() => this.#members(), QUIET_LOOKS);
     if (init !== null) {
       return endAll(async () => ((await this.#isStill(init)) ? [init] : []), 1);
     }
-    // Nobody saw the first process. A wrapper that ended by itself has waited for it; one that was killed has not.
-    if (end?.signal === null) return [];
+    // It was over before anybody saw the first process. `unshare` has waited for that, unless it was killed.
+    if (this.#options.rung === 'unshare' && end?.signal === null) return [];
     return sweepMarked(this.#options.reader, this.#options.request.marker);
   }
 

@@ -6,7 +6,8 @@
  * Rungs, best first; each is probed once by running it:
  * - `unshare`: util-linux, with a shell as the namespace's first process, which reaps orphans.
  * - `bwrap`: bubblewrap, for machines where only it may make namespaces. It sets `no_new_privs`, so `sudo` does not work
- *   inside. It comes second because it starts its command before the namespace is bound to it (see `START_SCRIPT`).
+ *   inside. It comes second because it starts its command before the namespace is bound to it (see `START_SCRIPT`), and because
+ *   a death of ours amid its start may leave a blocked `bwrap` that runs nothing, for recovery to sweep.
  * - `none`: no namespace (other platforms, containers without the right to make one). `exec-tree.ts` then follows
  *   groups, sessions, parents and the environment marker.
  *
@@ -15,9 +16,7 @@
  */
 import { accessSync, constants, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { launch } from './exec-launch.ts';
-
-export type Rung = 'bwrap' | 'unshare' | 'none';
+import { launch, type Rung } from './exec-launch.ts';
 
 export interface Isolation {
   readonly isolation: Rung;
@@ -82,26 +81,27 @@ function candidates(folders: readonly string[]): Wrapper[] {
   if (process.platform !== 'linux') return [];
   const tool = (name: string): string | null => findProgram(name, folders);
   const setpriv = tool('setpriv');
-  const guard = setpriv === null ? [] : [setpriv, '--pdeathsig', 'KILL', '--'];
   const [bwrap, unshare, setsid] = [tool('bwrap'), tool('unshare'), tool('setsid')];
   const [env, sh] = [tool('env'), tool('sh')];
   if (env === null || sh === null || setsid === null) return [];
   const list: Wrapper[] = [];
-  const add = (isolation: Rung, tool: string, flags: readonly string[], script: string): void => {
-    const before = [...guard, tool, ...flags, '--', sh, '-c', script, 'troupe'];
+  const add = (isolation: Rung, words: readonly string[], script: string): void => {
+    const before = [...words, '--', sh, '-c', script, 'troupe'];
     list.push({
       isolation,
-      detail: `${tool} ${flags.join(' ')}`,
+      detail: words.join(' '),
       // `env` would take a program with `=` in its path for a variable; behind `setsid` it doesn't look.
       prefix: (given) => [...before, env, ...withoutShellTraces(given), setsid],
     });
   };
-  // Without setpriv nobody would kill unshare when we die.
+  // `unshare` does not bind its life to ours by itself.
   if (unshare !== null && setpriv !== null) {
-    add('unshare', unshare, UNSHARE_FLAGS, INIT_SCRIPT);
-    add('unshare', unshare, ['--user', '--map-current-user', ...UNSHARE_FLAGS], INIT_SCRIPT);
+    const words = [setpriv, '--pdeathsig', 'KILL', '--', unshare];
+    add('unshare', [...words, ...UNSHARE_FLAGS], INIT_SCRIPT);
+    add('unshare', [...words, '--user', '--map-current-user', ...UNSHARE_FLAGS], INIT_SCRIPT);
   }
-  if (bwrap !== null) add('bwrap', bwrap, BWRAP_FLAGS, START_SCRIPT);
+  // `bwrap` does, and later is better: killed amid its start, it leaves a process that waits for it for ever.
+  if (bwrap !== null) add('bwrap', [bwrap, ...BWRAP_FLAGS], START_SCRIPT);
   return list;
 }
 

@@ -4,9 +4,8 @@
  * `run` may be called on any thread. `spawn` may not: the kernel binds "dies with its parent" to the *thread* that
  * started a process, so a command started by a worker would die with that worker.
  */
-import { closeSync, constants, fstatSync, ftruncateSync, openSync } from 'node:fs';
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, readlinkSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
-import { isMainThread } from 'node:worker_threads';
 import type {
   Exec,
   ExecRequest,
@@ -47,7 +46,7 @@ export class NodeExec implements Exec {
   }
 
   async spawn(request: SpawnRequest): Promise<SpawnedProcess> {
-    if (!isMainThread && this.#options.onWorkerThread !== true) {
+    if (!onMainThread() && this.#options.onWorkerThread !== true) {
       throw platformError({
         code: 'exec/not-main-thread',
         message: `${request.file} must be started by the main thread, else it dies with the worker`,
@@ -59,10 +58,10 @@ export class NodeExec implements Exec {
     try {
       const { launched, wrapper } = await this.#launch({ request, program, wrappers, output });
       const leader = launched.leader ?? (await this.#reader.read(launched.pid));
-      const isolated = wrapper.isolation !== 'none';
+      const rung = wrapper.isolation;
       const startedAt = startedAtOf(leader);
       const reader = this.#reader;
-      return new ProcessTree({ request, launched, isolated, output, reader, startedAt });
+      return new ProcessTree({ request, launched, rung, output, reader, startedAt });
     } catch (error) {
       closeSync(output);
       throw await namedStartError(error, request);
@@ -95,6 +94,16 @@ export class NodeExec implements Exec {
       this.#options.logger?.log('warn', message, { reason: launched.reason });
     }
     throw new Error('no rung of isolation is left to start a command');
+  }
+}
+
+/** By the kernel's word: its first thread has the process's number. Where there is no /proc, nothing is bound to threads. */
+function onMainThread(): boolean {
+  try {
+    const [pid, , thread] = readlinkSync('/proc/thread-self').split('/');
+    return pid === thread;
+  } catch {
+    return true;
   }
 }
 

@@ -45,11 +45,10 @@ export async function sweepMarked(reader: ProcessReader, marker: string): Promis
 
 export async function findMarked(reader: ProcessReader, marker: string): Promise<ProcessEntry[]> {
   const pids = await reader.marked((found) => coversMarker(marker, found));
-  const entries = await Promise.all(pids.map((pid) => reader.read(pid)));
-  const spared = await ourselves(reader);
-  return entries
-    .filter((entry) => entry !== null)
-    .filter((entry) => !entry.zombie && !spared.has(entry.pid));
+  if (pids.length === 0) return [];
+  const all = await reader.list();
+  const [wanted, spared] = [new Set(pids), ourselves(all)];
+  return all.filter(({ pid, zombie }) => wanted.has(pid) && !zombie && !spared.has(pid));
 }
 
 export function coversMarker(wanted: string, found: string): boolean {
@@ -58,13 +57,10 @@ export function coversMarker(wanted: string, found: string): boolean {
 }
 
 /** This process and those above it: Troupe may itself run inside a marked command. */
-export async function ourselves(reader: ProcessReader): Promise<ReadonlySet<number>> {
+export function ourselves(all: readonly ProcessEntry[]): ReadonlySet<number> {
+  const parents = new Map(all.map((entry) => [entry.pid, entry.ppid]));
   const pids = new Set<number>();
-  let pid = process.pid;
-  while (pid > 0 && !pids.has(pid)) {
-    pids.add(pid);
-    pid = (await reader.read(pid))?.ppid ?? 0;
-  }
+  for (let pid = process.pid; pid > 0 && !pids.has(pid); pid = parents.get(pid) ?? 0) pids.add(pid);
   return pids;
 }
 

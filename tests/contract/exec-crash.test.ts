@@ -47,12 +47,12 @@ describe.each(found)('NodeExec.spawn by $isolation and the death of its process'
     }));
     const order = JSON.stringify({ rung: wrapper.isolation, folders, requests, early });
     const args = ['--input-type=module', '-e', SUPERVISOR, bundle, order];
-    return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] });
   }
 
   /** In a namespace all is gone by itself; else recovery finds what is left by its marker. */
-  async function expectNothing(marker: string): Promise<void> {
-    if (wrapper.isolation === 'none') expect(await new NodeExec().sweep(marker)).toEqual([]);
+  async function expectNothing(marker: string, swept: boolean): Promise<void> {
+    if (swept) expect(await new NodeExec().sweep(marker)).toEqual([]);
     // A fork under way bears no mark yet, so it must be quiet for some looks.
     let quiet = 0;
     await eventually('the end of all commands', () => {
@@ -71,14 +71,15 @@ describe.each(found)('NodeExec.spawn by $isolation and the death of its process'
     );
     supervisor.kill('SIGKILL');
     await new Promise((done) => supervisor.once('exit', done));
-    await expectNothing(marker);
+    await expectNothing(marker, wrapper.isolation === 'none');
   });
 
   it.each([1, 2, 3, 4])('S: leaves nothing after kill -9 amid starts, %i', async (round) => {
     const marker = `early${String(round)}-${wrapper.isolation}-${String(process.pid)}`;
     const supervisor = supervise(marker, true);
     await new Promise((done) => supervisor.once('exit', done));
-    await expectNothing(marker);
+    // bwrap may leave a process that waits for it, without a command.
+    await expectNothing(marker, wrapper.isolation !== 'unshare');
   });
 });
 

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Files, systemCode } from '../../src/kernel/index.ts';
 import {
   acquireLock,
@@ -208,6 +208,11 @@ describe('NodeProcessTable', () => {
 });
 
 describe('lock between processes', () => {
+  const started: ChildProcess[] = [];
+  afterEach(() => {
+    for (const child of started.splice(0)) child.kill('SIGKILL');
+  });
+
   let bundle: string;
   beforeAll(async () => {
     bundle = await bundlePlatform(join(folder, 'bundle'));
@@ -232,7 +237,9 @@ setInterval(() => undefined, 1000);
 
   function contender(directory: string): ChildProcess {
     const args = ['--input-type=module', '-e', CONTENDER, bundle, directory];
-    return spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'ignore'] });
+    started.push(child);
+    return child;
   }
 
   it('goes to exactly one of twelve processes, also after the winner is killed', async () => {
