@@ -93,10 +93,27 @@ describe('E3: replay, then live, without gap or duplicate', () => {
           }
           expect(got).toEqual(got.map((_, index) => `${start + index + 1}.0`));
           expect(got).toHaveLength(journal.events.length - start);
+          // Nothing is left over from the replay, neither a marker nor what was taken meanwhile.
+          journal.meanwhile = () => {};
+          const next = take(subscription, 1);
+          await new Promise(setImmediate);
+          journal.append();
+          expect(await next).toEqual([`${journal.events.length}.0`]);
         },
       ),
       { numRuns: 200 },
     );
+  });
+
+  test('a replay that gives more than it was asked for changes nothing', async () => {
+    const journal = [event(1), event(2), event(2), event(3)];
+    const hub = new EventHub(async function* () {
+      yield* journal;
+    });
+    const subscription = hub.subscribe({ run: 'run-1', from: '1.0' });
+    hub.publish(event(3));
+    hub.publish(event(4));
+    expect(await take(subscription, 3)).toEqual(['2.0', '3.0', '4.0']);
   });
 
   test('a replay that fails ends the subscription with its error', async () => {

@@ -126,7 +126,7 @@ describe('M5: lanes', () => {
   test('who waits 30 seconds moves up one lane, but never before control', () => {
     const office = new PostOffice();
     office.send('lead', [draft('ada', 'old bulk', { lane: 'bulk' })]);
-    office.nowMs += 60_000;
+    office.nowMs += 120_000;
     office.send('lead', [
       draft('ada', 'normal'),
       draft('ada', 'interrupt', { lane: 'interrupt' }),
@@ -153,6 +153,14 @@ describe('M5: lanes', () => {
     expect(stateOf(office.state, 'ada', 1)).toBe('accepted');
     markDelivered(office.state, 'ada', [5]);
     expect(stateOf(office.state, 'ada', 2)).toBe('delivered');
+
+    // The first of those that were replaced, and no more.
+    office.take('ada', [1]);
+    expect([1, 2, 5].map((n) => stateOf(office.state, 'ada', n))).toEqual([
+      'seen',
+      'delivered',
+      'delivered',
+    ]);
 
     // Delivered already when its successor came: it is seen, the successor is not.
     office.send('bo', [progress('100 %')]);
@@ -196,6 +204,19 @@ describe('M2: duplicates', () => {
     expect(known(40, 1)).toBe(false);
     expect(isDuplicate(office.state, { from: 'bo', e: 1, n: 1 })).toBe(false);
     expect(office.state.seenKeys.get('lead')?.size).toBeLessThan(10);
+  });
+
+  test('counters that jump, and those far behind, are told right within one epoch', () => {
+    const office = new PostOffice();
+    const sender = { name: asActorName('lead'), incarnation: 1, epoch: 1 };
+    const stamps = Array.from({ length: 300 }, () =>
+      stampMail(office.state, draft('ada', 'x'), sender, asEnvelopeId('env')),
+    );
+    office.append({ mail: stamps.filter(({ n }) => n === 100 || n === 300) });
+    const known = [36, 100, 236, 237, 299, 300, 301].map((n) =>
+      isDuplicate(office.state, { from: 'lead', e: 1, n }),
+    );
+    expect(known).toEqual([true, true, true, false, false, true, false]);
   });
 
   test('a gap in the counters stays open until it is filled', () => {
