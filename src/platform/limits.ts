@@ -32,6 +32,9 @@ export const PS_BYTES_MAX: number = 32 * 1024 * 1024;
 /** Rounds of a contest for the lock; each lost round means that somebody else moved. */
 export const LOCK_ROUNDS_MAX: number = 200;
 
+/** Rounds after which one of several living holders is named as the holder: they may be containers that died. */
+export const UNSETTLED_ROUNDS: number = 20;
+
 /** Bytes of a socket's path: the kernel's own bound is 108 on Linux and 104 on macOS, with its closing NUL. */
 export const SOCKET_PATH_BYTES_MAX: number = 100;
 

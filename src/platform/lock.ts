@@ -15,7 +15,7 @@ import { systemCode } from '../kernel/errors.ts';
 import type { Clock, Files, Random } from '../kernel/ports.ts';
 import { isoTime } from '../kernel/time.ts';
 import { platformError } from './errors.ts';
-import { LOCK_ROUNDS_MAX } from './limits.ts';
+import { LOCK_ROUNDS_MAX, UNSETTLED_ROUNDS } from './limits.ts';
 import type { Liveness, ProcessIdentity, ProcessTable } from './process-table.ts';
 
 export interface LockDeps {
@@ -64,8 +64,14 @@ export async function acquireLock(
   const self = await deps.processes.self();
   for (let round = 0; round < LOCK_ROUNDS_MAX; round += 1) {
     const found = await findLocks(deps, directory);
-    const alive = found.find((entry) => entry.liveness !== 'dead');
-    if (alive !== undefined) return { heldBy: holderOf(alive) };
+    const alive = found.filter((entry) => entry.liveness !== 'dead');
+    const last = alive.at(-1);
+    if (last !== undefined) {
+      // Of several all but one are about to step back; then it is known who has it.
+      if (alive.length === 1 || round >= UNSETTLED_ROUNDS) return { heldBy: holderOf(last) };
+      await deps.clock.sleep(1 + deps.random.next() * 20);
+      continue;
+    }
     const mine = await place(deps, directory, self, (found.at(-1)?.generation ?? 0) + 1);
     if (mine === null) continue;
     const others = (await findLocks(deps, directory)).filter(({ path }) => path !== mine.path);
@@ -88,7 +94,7 @@ export async function readLockHolder(
   directory: string,
 ): Promise<LockHolder | null> {
   const found = await findLocks(deps, directory);
-  const alive = found.find((entry) => entry.liveness !== 'dead');
+  const alive = found.findLast((entry) => entry.liveness !== 'dead');
   return alive === undefined ? null : holderOf(alive);
 }
 

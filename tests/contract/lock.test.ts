@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,6 +20,7 @@ import {
 } from '../../src/platform/index.ts';
 import { MemoryFiles, SeededRandom } from '../../src/testing/index.ts';
 import { bundlePlatform } from './exec-bundle.ts';
+import { eventually, lives } from './exec-support.ts';
 
 let folder: string;
 let count = 0;
@@ -188,13 +190,16 @@ describe('NodeProcessTable', () => {
   });
 
   it.skipIf(process.platform !== 'linux')('takes a zombie for dead', async () => {
-    // The shell becomes a program that does not wait for the child it has.
-    const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 60'], {
-      stdio: ['ignore', 'pipe', 'ignore'],
+    // The shell becomes a program that does not wait for the child it has; only then may the child end.
+    const parent = spawn('sh', ['-c', 'exec 3<&0; (read x <&3) & echo $!; exec sleep 60'], {
+      stdio: ['pipe', 'pipe', 'ignore'],
     });
     const pid = Number(await firstLine(parent));
     const self = await table.self();
-    const { eventually, lives } = await import('./exec-support.ts');
+    const comm = `/proc/${String(parent.pid)}/comm`;
+    await eventually('sleep', () => (readFileSync(comm, 'utf8') === 'sleep\n' ? true : undefined));
+    expect(await table.liveness({ ...self, pid, startTime: '' })).toBe('alive');
+    parent.stdin.end('\n');
     await eventually('a zombie', () => (lives(pid) ? undefined : true));
     process.kill(pid, 0);
     expect(await table.liveness({ ...self, pid, startTime: '' })).toBe('dead');
