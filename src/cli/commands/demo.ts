@@ -11,6 +11,7 @@ import { EXIT, type ExitCode } from '../../kernel/errors.ts';
 import type { Context } from '../context.ts';
 import { openFolder, TEAM_FILE } from '../demo/folder.ts';
 import { tellTour } from '../demo/tell.ts';
+import { tidyUp } from '../demo/tidy.ts';
 import { hostRun } from '../host-run.ts';
 import { exitOf } from '../view/summary.ts';
 
@@ -53,6 +54,7 @@ interface Finished {
 /** It has ended before: told once more, nothing is done. */
 async function explain(context: Context, finished: Finished): Promise<ExitCode> {
   const row = rowOf(finished.view);
+  await tidyUp(context, finished.workspace);
   if (context.json) context.printJson({ ...row, tasks: tasksOf(finished.view) });
   else {
     context.print(`This demo has run before: ${row.id} is ${row.state}.\n`);
