@@ -1,6 +1,7 @@
 /** The socket of the supervisor that holds a repository, as its `supervisor.json` and `token` tell. */
 import { readFile } from 'node:fs/promises';
-import { connectSocket, type SocketClient } from '../client/socket.ts';
+import type { Client } from '../client/index.ts';
+import { connectSocket } from '../client/socket.ts';
 import type { Places, Workspace } from '../control/index.ts';
 import { isTroupeError, systemCode } from '../kernel/errors.ts';
 
@@ -8,11 +9,11 @@ import { isTroupeError, systemCode } from '../kernel/errors.ts';
 const ANSWER_MS = 3_000;
 
 /** Null when there is none, or none that can be reached. Throws when it refuses us. */
-export function connectTo(workspace: Workspace): Promise<SocketClient | null> {
+export function connectTo(workspace: Workspace): Promise<Client | null> {
   return connectAt(workspace.places, ANSWER_MS);
 }
 
-export async function connectAt(places: Places, timeoutMs: number): Promise<SocketClient | null> {
+export async function connectAt(places: Places, timeoutMs: number): Promise<Client | null> {
   const socketPath = await socketOf(places);
   const token = await readOrNull(places.token);
   if (socketPath === null || token === null) return null;

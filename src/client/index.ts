@@ -2,5 +2,4 @@
  * Room `client`: calls to a running supervisor. This index stays free of Node, for the browser; the socket half is
  * `client/socket.ts` and is imported by name.
  */
-export type { Calls } from './calls.ts';
-export { makeCalls } from './calls.ts';
+export type { Client } from './client.ts';

@@ -10,9 +10,10 @@ import { connect } from 'node:net';
 import { ensureError, systemCode, TroupeError } from '../kernel/errors.ts';
 import type { TroupeEvent } from '../protocol/event.ts';
 import { PROTOCOL_VERSION } from '../protocol/shapes.ts';
-import type { HelloResult, MethodName, Notice, ParamsOf, ResultOf } from '../protocol/wire.ts';
+import type { MethodName, Notice, ParamsOf, ResultOf } from '../protocol/wire.ts';
 import type { Calls } from './calls.ts';
 import { makeCalls } from './calls.ts';
+import type { Client } from './client.ts';
 
 export interface SocketOptions {
   readonly socketPath: string;
@@ -22,24 +23,11 @@ export interface SocketOptions {
   readonly client: string;
 }
 
-export interface SocketClient {
-  readonly supervisor: HelloResult;
-  /** Rejects with the supervisor's error, `client/timeout` or `client/closed`. `timeoutMs` 0: no deadline. */
-  call<M extends MethodName>(
-    method: M,
-    params: ParamsOf<M>,
-    options?: { readonly timeoutMs?: number },
-  ): Promise<ResultOf<M>>;
-  /** Ends when the signal aborts or the connection ends. */
-  subscribe(params: ParamsOf<'events.subscribe'>, signal: AbortSignal): AsyncIterable<TroupeEvent>;
-  close(): void;
-}
-
 /** A message that never ends would fill the memory. Answers may be long, but not longer than all tasks of a run. */
 const MESSAGE_MAX = 64 * 1_048_576;
 
 /** Rejects `client/unreachable` when nobody listens there, else what `hello` was answered with. */
-export async function connectSocket(options: SocketOptions): Promise<SocketClient> {
+export async function connectSocket(options: SocketOptions): Promise<Client> {
   const socket = await open(options);
   const calls = makeCalls();
   const inbox = new Map<string, (item: TroupeEvent) => void>();
@@ -55,7 +43,7 @@ export async function connectSocket(options: SocketOptions): Promise<SocketClien
   });
   socket.once('close', () => closed.abort());
 
-  const call: SocketClient['call'] = (method, params, callOptions) =>
+  const call: Client['call'] = (method, params, callOptions) =>
     request(
       { socket, calls, hold },
       { method, params, timeoutMs: callOptions?.timeoutMs ?? options.timeoutMs },
@@ -178,7 +166,7 @@ async function request<M extends MethodName>(
 }
 
 interface SubscriptionDeps {
-  readonly call: SocketClient['call'];
+  readonly call: Client['call'];
   readonly params: ParamsOf<'events.subscribe'>;
   readonly inbox: Map<string, (item: TroupeEvent) => void>;
   /** What came before the answer that names the subscription was read. */

@@ -13,10 +13,9 @@ export type { LiveControl } from './live.ts';
 export { type LiveControlOptions, makeLiveControl } from './live-control.ts';
 export { checkActors, followMail, type MailQuery, readMail } from './mail.ts';
 export { type MergeAnswer, type MergeQuery, mergeRun } from './merge.ts';
-export { journalFolder, type Places, runFolder, userConfigFolder } from './places.ts';
+export { type Places, userConfigFolder } from './places.ts';
 export {
   actorsOf,
-  askLive,
   listRuns,
   newestRun,
   type RunsAnswer,

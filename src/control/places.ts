@@ -52,7 +52,17 @@ export function treesUnder(
 ): string {
   const expanded = root.startsWith('~/') ? `${at.home}${root.slice(1)}` : root;
   const whole = expanded.startsWith('/') ? expanded : `${at.workspace}/${expanded}`;
-  return `${whole.replace(/\/+$/, '')}/${at.hash}`;
+  return `${plain(whole)}/${at.hash}`;
+}
+
+/** Without `.`, `..` and empty parts; as text, because it may not exist yet. */
+function plain(path: string): string {
+  const kept: string[] = [];
+  for (const part of path.split('/')) {
+    if (part === '..') kept.pop();
+    else if (part !== '' && part !== '.') kept.push(part);
+  }
+  return `/${kept.join('/')}`;
 }
 
 export const runFolder = (places: Places, run: string): string => `${places.runs}/${run}`;

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { SocketClient } from '../../src/client/socket.ts';
+import type { Client } from '../../src/client/index.ts';
 import { connectSocket } from '../../src/client/socket.ts';
 import type { LiveControl } from '../../src/control/index.ts';
 import { EventHub } from '../../src/events/index.ts';
@@ -88,7 +88,7 @@ function makeFakeControl(): LiveControl & { happen(event: TroupeEvent): void; re
 let directory: string;
 let control: ReturnType<typeof makeFakeControl>;
 let server: IpcServer;
-let clients: SocketClient[];
+let clients: Client[];
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'troupe-ipc-'));
@@ -115,7 +115,7 @@ function start(): Promise<IpcServer> {
   });
 }
 
-async function client(): Promise<SocketClient> {
+async function client(): Promise<Client> {
   const made = await connectSocket({
     socketPath: server.file.socket,
     token: await readFile(join(directory, 'token'), 'utf8'),
