@@ -26,6 +26,8 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
+const nextDist = join(root, 'dist.next');
+const oldDist = join(root, 'dist.old');
 const stampFile = join(dist, '.build');
 const lockDir = join(root, 'node_modules', '.troupe-build-lock');
 const lockStaleMs = 120_000;
@@ -98,8 +100,8 @@ function findTsdown() {
 function build(tsdown) {
   const hash = hashInputs();
   if (!force && isCurrent(hash)) return 0;
-  rmSync(stampFile, { force: true });
-  const result = spawnSync(process.execPath, [tsdown], {
+  rmSync(nextDist, { recursive: true, force: true });
+  const result = spawnSync(process.execPath, [tsdown, '--out-dir', nextDist], {
     cwd: root,
     encoding: 'utf8',
     env: { ...process.env, NODE_NO_WARNINGS: '1' },
@@ -107,11 +109,16 @@ function build(tsdown) {
   });
   if (result.status !== 0) {
     process.stderr.write(`${result.stdout ?? ''}${result.stderr ?? ''}`);
-    process.stderr.write('prepare: the build failed, dist/ was not built\n');
+    rmSync(nextDist, { recursive: true, force: true });
+    process.stderr.write('prepare: the build failed, dist/ is as it was before\n');
     return required ? 1 : 0;
   }
-  writeFileSync(`${stampFile}.tmp`, `${hash}\n`);
-  renameSync(`${stampFile}.tmp`, stampFile);
+  writeFileSync(join(nextDist, '.build'), `${hash}\n`);
+  // Built beside it and renamed: a failed or cut build leaves the last good one.
+  rmSync(oldDist, { recursive: true, force: true });
+  if (existsSync(dist)) renameSync(dist, oldDist);
+  renameSync(nextDist, dist);
+  rmSync(oldDist, { recursive: true, force: true });
   return 0;
 }
 
