@@ -316,7 +316,7 @@ export function commandTaskEnded(
       type: 'task.finished',
       id,
       by: SUPERVISOR,
-      summary: `Ran \`${node.spec.run ?? ''}\`.`,
+      summary: `Ran \`${firstLine(node.spec.run ?? '')}\`.`,
     });
     return;
   }
@@ -326,6 +326,12 @@ export function commandTaskEnded(
     reason: { kind: 'gate', text: gateReport(node.spec.run ?? '', outcome, 'The command') },
     rework: null,
   });
+}
+
+/** A script of many lines is in the team file; a summary, which becomes a commit message, names it. */
+function firstLine(command: string): string {
+  const [first = '', ...more] = command.trim().split('\n');
+  return more.length === 0 ? first : `${first} …`;
 }
 
 /** One gate of a task has ended; a failure is tried again `retries` times, then it is the worker's. */
