@@ -102,6 +102,12 @@ export type RunEvent =
       readonly lane: Lane;
       readonly id: string | null;
     }
+  | {
+      readonly type: 'mail.settle';
+      readonly token: Token;
+      readonly id: string;
+      readonly what: 'retried' | 'dropped';
+    }
   | { readonly type: 'stop'; readonly now: boolean; readonly by: string }
   | {
       readonly type: 'stop.actor';

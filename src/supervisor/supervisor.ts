@@ -72,6 +72,12 @@ export interface Supervisor {
   finished(run: string): Promise<RunRow>;
   /** Mail from `user`; resolves when it is durable. */
   send(request: SendRequest): Promise<SendReceipt>;
+  /** A person retries or drops a dead letter, by its envelope id. */
+  settleDead(request: {
+    readonly run: string;
+    readonly id: string;
+    readonly what: 'retried' | 'dropped';
+  }): Promise<{ readonly to: string; readonly n: number; readonly id: string }>;
   /** Resolves when it is stopped: every thread and process of the run gone (S4). */
   stop(request: {
     readonly run: string;
@@ -252,6 +258,16 @@ class RunningSupervisor implements Supervisor {
     const loop = this.loop(request.run);
     const value = await loop.ask((token) => ({ type: 'send', token, to, text, lane, id: null }));
     return { seq: loop.state.lastSeq, ...(value as Omit<SendReceipt, 'seq'>) };
+  }
+
+  async settleDead(request: {
+    run: string;
+    id: string;
+    what: 'retried' | 'dropped';
+  }): Promise<{ to: string; n: number; id: string }> {
+    const { run, id, what } = request;
+    const value = await this.loop(run).ask((token) => ({ type: 'mail.settle', token, id, what }));
+    return value as { to: string; n: number; id: string };
   }
 
   async stop(request: { run: string; now: boolean; by: string }): Promise<RunRow> {

@@ -26,7 +26,7 @@ import { BASH_TIMEOUT_MAX_MS, BASH_TIMEOUT_MS } from '../limits.ts';
 import { reasonContext } from '../rows.ts';
 import { startActor } from './actors.ts';
 import type { Asking } from './asking.ts';
-import { directoryOf } from './mail.ts';
+import { broadcast, directoryOf, EVERYBODY, park } from './mail.ts';
 import { finishAct } from './results.ts';
 import { heldTask, placeHolder, workplaceOf } from './roster.ts';
 import { endAttempt } from './task-ends.ts';
@@ -83,6 +83,10 @@ function sendMessage(asking: Asking, draft: Draft, act: Act, input: Input): Draf
   if (mail.to === actor.name) {
     return finishAct(asking, draft, act, { ok: false, text: 'you cannot send mail to yourself' });
   }
+  if (mail.to === EVERYBODY) {
+    const names = broadcast(draft, asking.live, { from: draft.sender(actor.name), draft: mail });
+    return finishAct(asking, draft, act, { ok: true, text: `accepted for ${names.join(', ')}` });
+  }
   const check = checkSend(state.mail, mail, directoryOf(state, asking.happening.now), {
     from: actor.name,
   });
@@ -93,14 +97,7 @@ function sendMessage(asking: Asking, draft: Draft, act: Act, input: Input): Draf
   }
   const sent = draft.send(mail, draft.sender(actor.name));
   if (check.kind === 'stopped') {
-    draft.dead(sent.to, [
-      {
-        n: nextPosition(asking, mail.to),
-        id: sent.id,
-        what: 'dead',
-        reason: `${mail.to} is stopped`,
-      },
-    ]);
+    park(draft, asking.live, { sent, n: (state.mail.boxes.get(mail.to)?.last ?? 0) + 1 });
     return finishAct(asking, draft, act, {
       ok: false,
       text: `${mail.to} is stopped; the message is kept as a dead letter`,
@@ -108,10 +105,6 @@ function sendMessage(asking: Asking, draft: Draft, act: Act, input: Input): Draf
   }
   asking.live.mailDirty.add(sent.to);
   return finishAct(asking, draft, act, { ok: true, text: `accepted: ${sent.id} to ${mail.to}` });
-}
-
-function nextPosition(asking: Asking, to: string): number {
-  return (asking.state.mail.boxes.get(to)?.last ?? 0) + 1;
 }
 
 function createTask(asking: Asking, draft: Draft, act: Act, input: Input): Draft {

@@ -10,7 +10,7 @@ import type { Live } from '../live.ts';
 import type { RunState } from '../state.ts';
 import { actorExited } from './actors.ts';
 import { commandEnded } from './commands.ts';
-import { decideSend, deliverNext } from './mail.ts';
+import { decideSend, deliverNext, settleDead } from './mail.ts';
 import { mergeComputed, nextMerge, refAdvanced } from './merges.ts';
 import { decideRequest } from './requests.ts';
 import { VIEW } from './roster.ts';
@@ -45,6 +45,8 @@ export function decide(state: RunState, live: Live, happening: Happening): Draft
       return refAdvanced(state, live, happening, event);
     case 'send':
       return decideSend(state, live, happening, event);
+    case 'mail.settle':
+      return settleDead(state, live, happening, event);
     case 'stop':
       return stop(state, live, happening, event);
     case 'stop.actor':

@@ -3,15 +3,17 @@
  * changed is in `live.mailDirty` until it was looked at (M5).
  */
 import { actorOf } from '../../actors/index.ts';
-import { type ActorName, SUPERVISOR, toErrorShape, USER } from '../../kernel/index.ts';
+import { type ActorName, EXIT, SUPERVISOR, toErrorShape, USER } from '../../kernel/index.ts';
 import {
   checkSend,
   type Directory,
+  deadLetters,
   deliverable,
   hasUnread,
+  type MailSender,
   sendError,
 } from '../../mailbox/index.ts';
-import type { MailDraft } from '../../protocol/index.ts';
+import type { Mail, MailDraft } from '../../protocol/index.ts';
 import { Draft } from '../draft.ts';
 import type { Happening, RunEvent } from '../inbox.ts';
 import type { Live } from '../live.ts';
@@ -46,6 +48,11 @@ export function decideSend(
     type: 'chat.message',
     body: { text: event.text },
   };
+  if (event.to === EVERYBODY) {
+    const names = broadcast(draft, live, { from: draft.user(), draft: mail });
+    const value = { n: 0, id: '', state: 'accepted', to: names };
+    return draft.effect({ type: 'answer', token: event.token, value });
+  }
   const check = checkSend(state.mail, mail, directoryOf(state, happening.now), {
     from: USER,
     ...(event.id === null ? {} : { id: event.id }),
@@ -63,27 +70,108 @@ export function decideSend(
   }
   const sent = draft.send(mail, draft.user(), event.id ?? undefined);
   const n = (state.mail.boxes.get(event.to)?.last ?? 0) + 1;
-  if (check.kind === 'stopped') {
-    const reason = `${event.to} is stopped`;
-    draft.dead(sent.to, [{ n, id: sent.id, what: 'dead', reason }]);
-    const target = noticeTarget(state);
-    if (target !== USER) {
-      draft.notice({
-        to: target,
-        lane: 'normal',
-        type: 'mail.dead',
-        body: {
-          text: `Mail from the user to ${event.to} could not be delivered: ${reason}. It said: ${event.text}`,
-        },
-      });
-      live.mailDirty.add(target);
-    }
-  } else live.mailDirty.add(sent.to);
+  if (check.kind === 'stopped') park(draft, live, { sent, n });
+  else live.mailDirty.add(sent.to);
   return draft.effect({
     type: 'answer',
     token: event.token,
     value: { n, id: sent.id, state: check.kind === 'stopped' ? 'dead' : 'accepted' },
   });
+}
+
+/** Mail to someone who is stopped is recorded, parked as a dead letter, and told to the lead with the reason (M6). */
+export function park(
+  draft: Draft,
+  live: Live,
+  letter: { readonly sent: Mail; readonly n: number },
+): void {
+  const { sent, n } = letter;
+  const reason = `${sent.to} is stopped`;
+  draft.dead(sent.to, [{ n, id: sent.id, what: 'dead', reason }]);
+  const target = noticeTarget(draft.state);
+  if (target === USER || target === sent.from) return;
+  draft.notice({
+    to: target,
+    lane: 'normal',
+    type: 'mail.dead',
+    body: {
+      text: `Mail from ${sent.from} to ${sent.to} could not be delivered: ${reason}. It said: ${sent.body.text}`,
+    },
+  });
+  live.mailDirty.add(target);
+}
+
+/** Mail to everybody but its sender who can still read: one record (mailbox.md §3.11). */
+export function broadcast(
+  draft: Draft,
+  live: Live,
+  mail: { readonly from: MailSender; readonly draft: MailDraft },
+): ActorName[] {
+  const { state, happening } = draft;
+  const names: ActorName[] = [];
+  for (const actor of state.actors.byName.values()) {
+    if (actor.kind === 'subagent' || actor.name === mail.from.name) continue;
+    if (!mayRun(state, actor, happening.now)) continue;
+    const check = checkSend(
+      state.mail,
+      { ...mail.draft, to: actor.name },
+      directoryOf(state, happening.now),
+      { from: mail.from.name },
+    );
+    if (check.kind !== 'ok') continue;
+    draft.send({ ...mail.draft, to: actor.name }, mail.from);
+    live.mailDirty.add(actor.name);
+    names.push(actor.name);
+  }
+  return names;
+}
+
+/** Name of everybody, as a recipient. */
+export const EVERYBODY = 'all';
+
+/** A person retries or drops a dead letter. */
+export function settleDead(
+  state: RunState,
+  live: Live,
+  happening: Happening,
+  event: Extract<RunEvent, { type: 'mail.settle' }>,
+): Draft {
+  const draft = new Draft(state, happening).about('dead');
+  const { token, what } = event;
+  const letters = deadLetters(state.mail).filter((one) => one.envelope.id === event.id);
+  const letter = letters[0];
+  if (letter === undefined) {
+    return draft.effect({
+      type: 'refuse',
+      token,
+      error: {
+        code: 'mailbox/no-dead-letter',
+        message: `There is no dead letter "${event.id}" in this run`,
+        hint: 'See `troupe mail dead`.',
+        exit: EXIT.notFound,
+      },
+    });
+  }
+  const { to, n, id } = letter.envelope;
+  const facts = actorOf(state.actors, to);
+  if (what === 'retried' && (facts === null || !mayRun(state, facts, happening.now))) {
+    return draft.effect({
+      type: 'refuse',
+      token,
+      error: {
+        code: 'mailbox/stopped',
+        message: `${to} is stopped, so the letter cannot be delivered`,
+        hint: 'Drop it with `troupe mail drop`, or send its text to somebody else.',
+      },
+    });
+  }
+  draft.dead(to, [{ n, id, what, reason: `${what} by the user` }]);
+  if (what === 'retried') {
+    // The thread was given it before it died: it is to be given once more.
+    live.actors.get(to)?.posted.delete(n);
+    live.mailDirty.add(to);
+  }
+  return draft.effect({ type: 'answer', token, value: { to, n, id, what } });
 }
 
 /** Hands what is new to one actor's thread, or starts a thread for it; null when nothing is to be done for anybody. */
