@@ -12,6 +12,7 @@ export {
   type ConfigFile,
   type ConfigOutcome,
   type ConfigSources,
+  type ModelSettings,
   type ParsedConfig,
   parseConfig,
   type ResolvedConfig,
@@ -19,7 +20,9 @@ export {
   type Setting,
 } from './parse-config.ts';
 export { type ModelRef, type ParsedTeam, type ParseTeamOptions, parseTeam } from './parse-team.ts';
+export { PRICES_DATE, type Price, type Prices, priceOf } from './prices.ts';
 export { formatProblem, type Problem } from './problem.ts';
 export { BUILT_IN_PROFILES } from './profiles.ts';
+export type { ProviderKind, ProviderSecret, ProviderSettings } from './providers.ts';
 export type { TeamDefaults } from './resolve-team.ts';
 export { teamTemplate } from './template.ts';

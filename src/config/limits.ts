@@ -29,6 +29,7 @@ export const FANOUT_MAX = 64;
 export const ATTEMPTS_MAX = 100;
 export const RETRIES_MAX = 20;
 export const TEAMMATES_MAX = 512;
+export const FALLBACKS_MAX = 8;
 export const TOUCHES_MAX = 200;
 export const GLOB_MAX = 1_024;
 /** The longest delay a timer takes is 24.8 days. */

@@ -7,8 +7,16 @@ import * as z from 'zod';
 import type { LogLevel } from '../kernel/ports.ts';
 import type { Limits } from '../protocol/team.ts';
 import { readDocument } from './document.ts';
-import { DEFAULTS } from './limits.ts';
+import { DEFAULTS, FALLBACKS_MAX } from './limits.ts';
+import { type Prices, prices, type RawPrice, readPrice } from './prices.ts';
 import type { Problem } from './problem.ts';
+import {
+  type ProviderSecret,
+  type ProviderSettings,
+  providers,
+  type RawProvider,
+  resolveProviders,
+} from './providers.ts';
 import { limits, type RawLimits } from './raw-team.ts';
 import { findingsOf, model, object, quote, text } from './schema.ts';
 
@@ -18,6 +26,10 @@ export interface ConfigFile {
   /** Folder under which the trees lie. */
   readonly trees?: string | undefined;
   readonly log?: LogLevel | undefined;
+  /** Models that stand in, best first, for profiles that name none of their own. */
+  readonly fallback?: readonly string[] | undefined;
+  readonly providers?: Readonly<Record<string, RawProvider>> | undefined;
+  readonly prices?: Readonly<Record<string, RawPrice>> | undefined;
 }
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
@@ -27,6 +39,9 @@ const configSchema: z.ZodType<ConfigFile> = object({
   limits: limits.optional(),
   trees: text.optional(),
   log: z.enum(LEVELS).optional(),
+  fallback: z.array(model).max(FALLBACKS_MAX).optional(),
+  providers: providers.optional(),
+  prices: prices.optional(),
 });
 
 export type ParsedConfig =
@@ -50,11 +65,22 @@ export interface Setting<T> {
   readonly origin: string;
 }
 
+/** All that is known of models, without secrets: plain data that can go to a thread and may be shown. */
+export interface ModelSettings {
+  readonly providers: Readonly<Record<string, ProviderSettings>>;
+  /** The user's own prices; `priceOf` has the list. */
+  readonly prices: Prices;
+}
+
 export interface ResolvedConfig {
   readonly model: Setting<string | null>;
   readonly limits: { readonly [K in keyof Limits]: Setting<number> };
   readonly treesRoot: Setting<string | null>;
   readonly log: Setting<LogLevel>;
+  readonly fallback: Setting<readonly string[]>;
+  readonly models: ModelSettings;
+  /** By provider. Not enumerable: it is in no copy and no JSON of this value. */
+  readonly secrets: Readonly<Record<string, ProviderSecret>>;
 }
 
 export interface ConfigSources {
@@ -82,6 +108,8 @@ export function resolveConfig(sources: ConfigSources): ConfigOutcome {
     const message = `expected ${LEVELS.join(' or ')}, found ${quote(fromLog)}`;
     return { kind: 'problem', variable: 'TROUPE_LOG', message };
   }
+  const resolved = resolveProviders(sources);
+  if (resolved.kind === 'problem') return resolved;
   function pick<T>(read: (file: ConfigFile) => T | undefined, otherwise: T): Setting<T> {
     for (const { path, config } of files) {
       const value = read(config);
@@ -94,7 +122,7 @@ export function resolveConfig(sources: ConfigSources): ConfigOutcome {
   const fromTrees = env['TROUPE_TREES'] ?? '';
   const limit = (key: keyof Limits): Setting<number> =>
     pick((file) => file.limits?.[key], DEFAULTS[key]);
-  const config: ResolvedConfig = Object.freeze({
+  const shown = {
     model:
       fromModel === ''
         ? pick<string | null>((file) => file.model, null)
@@ -113,6 +141,29 @@ export function resolveConfig(sources: ConfigSources): ConfigOutcome {
       level === undefined
         ? pick<LogLevel>((file) => file.log, 'warn')
         : fromEnv('TROUPE_LOG', level),
-  });
-  return { kind: 'ok', config };
+    fallback: pick<readonly string[]>((file) => file.fallback, []),
+    models: Object.freeze({
+      providers: resolved.providers,
+      prices: ownPrices(files.map((file) => file.config)),
+    }),
+  };
+  return { kind: 'ok', config: withSecrets(shown, resolved.secrets) };
+}
+
+/** The first file that names a model has the word. */
+function ownPrices(configs: readonly ConfigFile[]): Prices {
+  const own: Record<string, ReturnType<typeof readPrice>> = {};
+  for (const { prices: raw = {} } of configs) {
+    for (const [ref, price] of Object.entries(raw)) own[ref] ??= readPrice(price);
+  }
+  return Object.freeze(own);
+}
+
+function withSecrets(
+  shown: Omit<ResolvedConfig, 'secrets'>,
+  secrets: ResolvedConfig['secrets'],
+): ResolvedConfig {
+  const config = { ...shown, secrets };
+  Object.defineProperty(config, 'secrets', { enumerable: false });
+  return Object.freeze(config);
 }

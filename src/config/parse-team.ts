@@ -5,7 +5,7 @@
 import type { AgentProfile, TaskSpec, Team } from '../protocol/team.ts';
 import { readDocument } from './document.ts';
 import { DEFAULTS } from './limits.ts';
-import { type Finding, type Problem, parsePath } from './problem.ts';
+import { type Finding, type Path, type Problem, parsePath } from './problem.ts';
 import { type RawTeam, teamSchema } from './raw-team.ts';
 import { resolveTeam, type TeamDefaults } from './resolve-team.ts';
 import { findingsOf } from './schema.ts';
@@ -95,12 +95,15 @@ function checkVersion(value: unknown): Finding | null {
   return { path: ['version'], message, hint: 'update troupe' };
 }
 
-function modelsOf(raw: RawTeam): { model: string; path: readonly string[] }[] {
-  const found: { model: string; path: readonly string[] }[] = [];
+function modelsOf(raw: RawTeam): { model: string; path: Path }[] {
+  const found: { model: string; path: Path }[] = [];
   if (raw.model !== undefined) found.push({ model: raw.model, path: ['model'] });
   for (const [name, agent] of Object.entries(raw.agents ?? {})) {
     if (agent.model !== undefined) {
       found.push({ model: agent.model, path: ['agents', name, 'model'] });
+    }
+    for (const [index, one] of (agent.fallback ?? []).entries()) {
+      found.push({ model: one, path: ['agents', name, 'fallback', index] });
     }
   }
   return found;

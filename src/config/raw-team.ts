@@ -4,6 +4,7 @@ import type { Effect } from '../protocol/team.ts';
 import {
   ATTEMPTS_MAX,
   DEPTH_MAX,
+  FALLBACKS_MAX,
   FANOUT_MAX,
   GLOB_MAX,
   PARALLEL_MAX,
@@ -41,6 +42,7 @@ export interface RawAgent {
   readonly description?: Maybe<string>;
   readonly prompt?: Maybe<string>;
   readonly model?: Maybe<string>;
+  readonly fallback?: Maybe<readonly string[]>;
   readonly tools?: Maybe<readonly string[]>;
   readonly skills?: unknown;
   readonly plan?: Maybe<'required' | 'optional'>;
@@ -159,6 +161,7 @@ const agent = object({
   description: z.string().optional(),
   prompt: text.optional(),
   model: model.optional(),
+  fallback: z.array(model).max(FALLBACKS_MAX).optional(),
   tools: z.array(text).optional(),
   skills: later,
   plan,

@@ -28,6 +28,8 @@ import { quote } from './schema.ts';
 
 export interface TeamDefaults {
   readonly model: string | null;
+  /** Stands in for the fallback of profiles that name none. */
+  readonly fallback?: readonly string[];
   readonly limits: Limits;
   /** Root of the trees. */
   readonly treesRoot: string | null;
@@ -153,7 +155,11 @@ function resolveAgents(
     }
     agents[name] = merged(name, own, base);
   }
-  return agents;
+  const { fallback = [] } = options.defaults;
+  if (fallback.length === 0) return agents;
+  return Object.fromEntries(
+    Object.entries(agents).map(([name, agent]) => [name, { fallback, ...agent }]),
+  );
 }
 
 /** What the file says of a profile, over the one of that name that is there. */
@@ -163,9 +169,14 @@ function merged(name: string, own: RawAgent, base: AgentProfile | undefined): Ag
     description: own.description ?? base?.description ?? '',
     prompt: own.prompt ?? base?.prompt ?? '',
     model: own.model ?? base?.model ?? null,
+    ...fallbackOf(own.fallback ?? base?.fallback),
     tools: own.tools ?? base?.tools ?? null,
     restart: own.restart ?? base?.restart ?? 'transient',
   };
+}
+
+function fallbackOf(fallback: readonly string[] | undefined): Pick<AgentProfile, 'fallback'> {
+  return fallback === undefined ? {} : { fallback };
 }
 
 function checkAgent(context: Context, agent: string, path: Path): void {

@@ -35,6 +35,8 @@ export interface AgentProfile {
   readonly prompt: string;
   /** `provider/model`; null: the team's. */
   readonly model: string | null;
+  /** Models that stand in when its own can't be had, best first; left out: none. */
+  readonly fallback?: readonly string[];
   /** Tool names; null: all that the kind of actor may have. */
   readonly tools: readonly string[] | null;
   readonly restart: 'permanent' | 'transient' | 'temporary';

@@ -43,7 +43,8 @@ test('each setting says where it comes from: environment, workspace, user, defau
     env: { TROUPE_TREES: '/env/trees', TROUPE_MODEL: '' },
   });
   if (outcome.kind !== 'ok') throw new Error(outcome.message);
-  expect(outcome.config).toEqual({
+  const { models: _models, ...settings } = outcome.config;
+  expect(settings).toEqual({
     model: { value: 'a/b', origin: workspaceFile.path },
     limits: {
       parallel: { value: 2, origin: workspaceFile.path },
@@ -53,6 +54,7 @@ test('each setting says where it comes from: environment, workspace, user, defau
     },
     treesRoot: { value: '/env/trees', origin: 'TROUPE_TREES' },
     log: { value: 'error', origin: userFile.path },
+    fallback: { value: [], origin: 'default' },
   });
   expect(Object.isFrozen(outcome.config)).toBe(true);
   expect(Object.isFrozen(outcome.config.limits.parallel)).toBe(true);
