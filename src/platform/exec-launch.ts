@@ -1,6 +1,7 @@
 /**
- * Starts a command, wrapped or not, and waits until it really runs: a wrapper says so on descriptor 3, which the command
- * itself does not get. A wrapper that ends without having said so has failed, whatever its exit code.
+ * Starts a command, wrapped or not. A wrapper says on descriptor 3 that its namespace stands and waits there for our word;
+ * the command itself does not get the descriptor. A wrapper that ends without having spoken has failed, whatever its exit
+ * code.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -61,7 +62,7 @@ export async function launch(request: LaunchRequest): Promise<LaunchResult> {
   const pipe = child.stdio[3];
   if (pipe instanceof Duplex && (await saysStarted(pipe, ended))) {
     const init = await initOf(pid);
-    if (request.rung === 'bwrap') await letGo(pipe, init);
+    await letGo(pipe, request.rung, init);
     pipe.destroy();
     return { kind: 'launched', pid, leader, init, ended };
   }
@@ -99,11 +100,12 @@ function saysStarted(pipe: Duplex, ended: Promise<LeaderEnd>): Promise<boolean> 
 }
 
 /**
- * Lets the command start once the namespace's first process sleeps: after its fork it does not sleep before it waits for
- * its children, and before that it has bound its life to the wrapper.
+ * Our word that the command may start: from the thread that its life is bound to, after the binding. That of `unshare` is
+ * done before its first process speaks. That of `bwrap` is done when its first process sleeps, since between the fork of
+ * what spoke and the wait for its children nothing makes it sleep.
  */
-async function letGo(pipe: Duplex, init: ProcessEntry | null): Promise<void> {
-  let now = init;
+async function letGo(pipe: Duplex, rung: Rung, init: ProcessEntry | null): Promise<void> {
+  let now = rung === 'bwrap' ? init : null;
   for (let look = 0; now !== null && !now.asleep && look < EXEC_LOOKS_MAX; look += 1) {
     await pause(1);
     now = readStat(now.pid);
@@ -115,7 +117,7 @@ async function letGo(pipe: Duplex, init: ProcessEntry | null): Promise<void> {
   });
 }
 
-/** The wrapper's only child; null when all is over already. */
+/** The wrapper's only child; null when it died meanwhile. */
 async function initOf(leader: number): Promise<ProcessEntry | null> {
   const child = Number.parseInt(childrenOf(leader), 10);
   if (!Number.isNaN(child)) return readStat(child);

@@ -83,7 +83,7 @@ export class ProcessTree implements SpawnedProcess {
     clearTimeout(this.#killTimer);
     for (const timer of this.#timers) clearTimeout(timer);
     // Should the process table fail us, nothing is proven: the leader is named.
-    const left = await this.#clear(end).catch(() => [this.pid]);
+    const left = await this.#clear().catch(() => [this.pid]);
     this.#closeOutput();
     return { ...asShellDoes(end), overflow: this.#overflow, left };
   }
@@ -162,14 +162,13 @@ export class ProcessTree implements SpawnedProcess {
     return alive;
   }
 
-  async #clear(end: LeaderEnd | null): Promise<readonly number[]> {
+  async #clear(): Promise<readonly number[]> {
     const { init } = this.#options.launched;
     if (!this.#isolated) return endAll(() => this.#members(), QUIET_LOOKS);
     if (init !== null) {
       return endAll(async () => ((await this.#isStill(init)) ? [init] : []), 1);
     }
-    // It was over before anybody saw the first process. `unshare` has waited for that, unless it was killed.
-    if (this.#options.rung === 'unshare' && end?.signal === null) return [];
+    // It died before it was seen: only the marker is left to go by.
     return sweepMarked(this.#options.reader, this.#options.request.marker);
   }
 

@@ -6,8 +6,8 @@
  * Rungs, best first; each is probed once by running it:
  * - `unshare`: util-linux, with a shell as the namespace's first process, which reaps orphans.
  * - `bwrap`: bubblewrap, for machines where only it may make namespaces. It sets `no_new_privs`, so `sudo` does not work
- *   inside. It comes second because it starts its command before the namespace is bound to it (see `START_SCRIPT`), and because
- *   a death of ours amid its start may leave a blocked `bwrap` that runs nothing, for recovery to sweep.
+ *   inside. It comes second because a death of ours amid its start may leave a blocked `bwrap` (which runs nothing) for
+ *   recovery to sweep.
  * - `none`: no namespace (other platforms, containers without the right to make one). `exec-tree.ts` then follows
  *   groups, sessions, parents and the environment marker.
  *
@@ -111,23 +111,20 @@ const BWRAP_FLAGS: readonly string[] =
 const UNSHARE_FLAGS: readonly string[] = ['--pid', '--fork', '--kill-child', '--mount-proc'];
 
 /**
- * The first process of the namespace. It says on descriptor 3 that all is set up. Should we have died while the wrapper
- * was still arming its own death, nobody will kill this namespace any more; but then nobody reads the descriptor either,
- * the write fails, and the command is not started.
- *
- * It then stays, reaps orphans, keeps its own words out of the command's output, and ends with the command's code,
- * 128+n when a signal ended it.
+ * Says on descriptor 3 that the namespace is set up, and waits for our word. Should we die while the wrapper is still
+ * arming its own death, nobody would kill this namespace any more; but then no word comes, and nothing is started. Our
+ * silence alone proves it: a descriptor may outlive the thread that the deaths are bound to.
  */
-const INIT_SCRIPT =
-  'exec 4>&2 2>/dev/null; printf s >&3 || exit 125; exec 3>&-; (exec "$@" 2>&4 4>&-); exit $?';
+const HANDSHAKE = 'exec 4>&2 2>/dev/null; printf s >&3 || exit 125; read -r go <&3 || exit 125; ';
 
 /**
- * Under bwrap, whose own first process binds its life to the wrapper only *after* it has started this: so this waits
- * until `launch` has seen that process at rest, and gives up when we are gone.
+ * The first process of the namespace. It stays, reaps orphans, keeps its own words out of the command's output, and ends
+ * with the command's code, 128+n when a signal ended it.
  */
-const START_SCRIPT =
-  'exec 4>&2 2>/dev/null; printf s >&3 || exit 125; read -r go <&3 || exit 125; ' +
-  'exec 3>&- 2>&4 4>&-; exec "$@"';
+const INIT_SCRIPT: string = `${HANDSHAKE}exec 3>&-; (exec "$@" 2>&4 4>&-); exit $?`;
+
+/** Under bwrap, which has a first process of its own. */
+const START_SCRIPT: string = `${HANDSHAKE}exec 3>&- 2>&4 4>&-; exec "$@"`;
 
 /** A shell sets these for its children; the command gets what the caller gave, or nothing. */
 const SHELL_TRACES: readonly string[] = ['OLDPWD', 'SHLVL', '_'];
