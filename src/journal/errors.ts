@@ -8,6 +8,9 @@ export type JournalErrorCode =
   | 'journal/full'
   | 'journal/newer-version'
   | 'journal/overloaded'
+  | 'journal/snapshot'
+  | 'journal/damaged'
+  | 'journal/blob'
   | 'journal/record-too-large';
 
 interface ErrorParts {
@@ -59,6 +62,37 @@ export function overloaded(directory: string, queuedBytes: number): TroupeError 
     hint: 'Wait for flush() and try again.',
     data: { directory, queuedBytes },
     retryable: true,
+  });
+}
+
+/** The journal goes on without it. */
+export function snapshot(directory: string, cause: unknown): TroupeError {
+  const detail = cause instanceof Error ? cause.message : String(cause);
+  return make('journal/snapshot', {
+    message: `No snapshot of the journal ${directory} could be written: ${detail}.`,
+    hint: 'Nothing is lost; the next start replays more.',
+    data: { directory },
+    retryable: true,
+    cause,
+  });
+}
+
+export function damaged(directory: string, detail: string): TroupeError {
+  return make('journal/damaged', {
+    message: `The journal ${directory} is damaged and stays as it is: ${detail}`,
+    hint: 'See `troupe doctor`.',
+    data: { directory },
+    exit: EXIT.storage,
+  });
+}
+
+export function blob(what: { id: string; directory: string; detail: string }): TroupeError {
+  const { id, directory, detail } = what;
+  return make('journal/blob', {
+    message: `The payload ${id} in ${directory} ${detail}.`,
+    hint: 'See `troupe doctor`.',
+    data: { id, directory },
+    exit: EXIT.storage,
   });
 }
 

@@ -1,18 +1,35 @@
 /** What the holder of an open journal can do with it. `writer.ts` keeps the promises. */
 import type { TroupeError } from '../kernel/index.ts';
-import type { RecordBody } from './record.ts';
+import type { Level, RecordBody } from './record.ts';
 import type { RecoveryReport } from './recovery.ts';
 
 export interface Appended {
-  /** Known at once; void when `durable` rejects. */
+  /**
+   * Known at once, and void when `durable` rejects. With `sender` it is 0 until the record's turn came, at the latest when
+   * `durable` resolves; of `memory` it stays 0.
+   */
   readonly seq: number;
-  /** Resolves, in order, when the record and its directory entry are on stable storage. May be left unobserved. */
+  /** Resolves, in order, when the record has reached its level. May be left unobserved. */
   readonly durable: Promise<void>;
 }
 
 export interface AppendOptions {
   /** May use up the reserve when the disk is full: for the records that tell of it. */
   readonly reserved?: boolean;
+  /** Default `durable`. Another one stands in the record, as `l`. */
+  readonly level?: Level;
+  /**
+   * Records that name their sender wait in a queue of his, and the senders take turns. Without it a record goes ahead of
+   * them: those are the owner's own.
+   */
+  readonly sender?: string;
+}
+
+/** A record as a live subscriber gets it, when it has reached its level. */
+export interface LiveRecord extends RecordBody {
+  /** 0 for `memory`. */
+  readonly s: number;
+  readonly d: number;
 }
 
 export interface Journal {
@@ -20,11 +37,23 @@ export interface Journal {
   /** The seq that the next record gets, unless the journal's own records (`seg`, `seal`) come between. */
   readonly nextSeq: number;
   readonly durableSeq: number;
+  /** How full the queue to the disk is, 0 to 1; from 0.8 on senders should slow down, past 1 they are refused. */
+  readonly pressure: number;
   /** Throws `journal/closed`, `/failed`, `/full`, `/record-too-large`, `/overloaded`; else it is queued, in order. */
   append(body: RecordBody, options?: AppendOptions): Appended;
+  /**
+   * Every record that reaches its level from now on, in order, without the journal's own; together with what a reader
+   * finds up to `durableSeq` there is no gap. `listener` must not throw. Returns its end.
+   */
+  subscribe(listener: (record: LiveRecord) => void): () => void;
+  /**
+   * Writes `state`, which must be the fold of all records up to `seq`, so that the next start replays only what comes
+   * after. Waits until `seq` is durable; resolves when the snapshot is. Rejects `journal/snapshot`: the journal goes on.
+   */
+  writeSnapshot(state: Uint8Array, seq: number): Promise<void>;
   /** Resolves, once, on fail-stop; the process then exits 75. Never rejects. */
   readonly failed: Promise<TroupeError>;
-  /** Everything appended so far is durable; rejects when it can't be. */
+  /** Everything appended so far is durable, of whatever level but `memory`; rejects when it can't be. */
   flush(): Promise<void>;
   /** Idempotent. Takes no more records, writes what waits and a final `seal`; never rejects for a failed disk. */
   close(options?: { readonly seal?: boolean }): Promise<void>;

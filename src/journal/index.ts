@@ -1,20 +1,25 @@
 /**
  * Room `journal`: the append-only JSONL log that is the only durable truth of a run and of a workspace.
  *
- * It owns framing, chaining, group commit, recovery, reading and following. It knows nothing of what records mean; the
- * lock on the folder is the supervisor's. Deliberately absent: snapshots and compression.
+ * It owns framing, chaining, group commit, recovery, reading, following, snapshots (bytes in, bytes out), packing of ended
+ * journals, compaction, and the store of payloads beside it. It knows nothing of what records mean; the lock on the folder
+ * is the supervisor's.
  *
- * Invariants: J1–J3 record.ts · J4–J6 scan.ts · J7–J8 segment.ts · J8–J11 writer.ts · J5–J6, J12–J13 recovery.ts
+ * Invariants: J1–J3 record.ts · J4–J6 scan.ts · J7–J8, J16 segment.ts · J8–J11, J14 writer.ts · J5–J6, J12–J13 recovery.ts
+ * · J15 snapshot.ts · J17 seal.ts · J18 compact.ts · J19–J20 blobs.ts
  */
+export { type BlobDeps, type BlobRef, BlobStore, INLINE_BYTES_MAX } from './blobs.ts';
+export type { CompactOptions, Worth } from './compact.ts';
 export type { JournalErrorCode } from './errors.ts';
 export { type FollowJournalOptions, followJournal } from './follow.ts';
-export type { Appended, AppendOptions, Journal } from './handle.ts';
-export { type OpenJournalOptions, openJournal } from './journal.ts';
+export type { Appended, AppendOptions, Journal, LiveRecord } from './handle.ts';
+export { type OpenJournalOptions, openJournal, type SnapshotOptions } from './journal.ts';
 export { JOURNAL_LIMITS, type JournalLimits } from './limits.ts';
 export { type ReadJournalOptions, readJournal } from './reader.ts';
-export type { RecordBody, RecordHead, StoredRecord } from './record.ts';
-export type { CutTail, RecoveryReport } from './recovery.ts';
+export type { Level, RecordBody, RecordHead, StoredRecord } from './record.ts';
+export type { Compaction, CutTail, RecoveryReport } from './recovery.ts';
 export type { Damage, DamageCause, TornTail } from './scan.ts';
+export { type SealJournalOptions, type SealReport, sealJournal } from './seal.ts';
 export {
   type JournalProblem,
   type JournalProblemKind,

@@ -1,14 +1,20 @@
 /** Opening a journal for writing: recovery first, then the writer. The caller holds the lock on the folder. */
 import type { Clock, Files, Random } from '../kernel/index.ts';
-import { isTroupeError, mintId, systemCode } from '../kernel/index.ts';
+import { invariant, isTroupeError, mintId, systemCode } from '../kernel/index.ts';
+import type { CompactOptions } from './compact.ts';
+import { compact, LiveSet } from './compact.ts';
 import * as errors from './errors.ts';
 import type { Journal } from './handle.ts';
+import { parentOf } from './levels.ts';
 import type { JournalLimits } from './limits.ts';
 import { withDefaults } from './limits.ts';
-import type { RecordHead, StoredRecord } from './record.ts';
+import type { RecordHead, RecordView, StoredRecord } from './record.ts';
+import { tryReadRecord } from './record.ts';
 import { recover } from './recovery.ts';
 import { Reserve } from './reserve.ts';
 import { OpenSegment } from './segment.ts';
+import { SnapshotStore } from './snapshot.ts';
+import { Tail } from './tail.ts';
 import { Writer } from './writer.ts';
 
 export interface OpenJournalOptions {
@@ -24,6 +30,19 @@ export interface OpenJournalOptions {
   readonly onRecord?: ((record: StoredRecord) => void) | undefined;
   /** Which of them; decided on the head, without parsing the rest. */
   readonly select?: ((head: RecordHead) => boolean) | undefined;
+  readonly snapshots?: SnapshotOptions | undefined;
+  /** For a journal of which only what is live must be kept; never for a run's. Not together with `snapshots.restore`. */
+  readonly compact?: CompactOptions | undefined;
+}
+
+export interface SnapshotOptions {
+  /** Default: `snapshots` beside the journal's folder. */
+  readonly directory?: string;
+  /**
+   * Takes the state of `writeSnapshot` before any record is given; `onRecord` then gets only records after `seq`. False
+   * when it can't be used: nothing was changed, and an older one, or none, is tried. Left out, all is replayed.
+   */
+  readonly restore?: (state: Uint8Array, seq: number) => boolean;
 }
 
 /**
@@ -42,18 +61,36 @@ export async function openJournal(options: OpenJournalOptions): Promise<Journal>
 async function start(options: OpenJournalOptions): Promise<Journal> {
   const { files, clock, directory, name } = options;
   const limits = withDefaults(options.limits);
-  const recovered = await recover({ ...options, limits });
+  const snapshots = new SnapshotStore({
+    files,
+    directory: options.snapshots?.directory ?? `${parentOf(directory)}/snapshots`,
+  });
+  const restore = options.snapshots?.restore;
+  invariant(
+    options.compact === undefined || restore === undefined,
+    'J18: what a snapshot spares is not seen, so it could not be compacted',
+  );
+  const live = options.compact === undefined ? null : new LiveSet(options.compact.worthOf);
+  const onView = live === null ? undefined : liveSetSink(live);
+  const replayed = await recover({ ...options, limits, snapshots, restore, onView });
+  const compacted =
+    live === null
+      ? null
+      : await compact({ ...options, limits }, live, {
+          recovered: replayed,
+          slackBytes: options.compact?.slackBytes,
+        });
+  const recovered = compacted?.recovered ?? replayed;
   const log = recovered.report.log === '' ? mintId('log', options) : recovered.report.log;
-  const report = { ...recovered.report, log };
+  const compaction = compacted?.compaction ?? null;
+  const report = { ...recovered.report, log, compaction };
   const reserve = new Reserve({ files, directory, bytes: limits.reserveBytes });
   await reserve.restore();
-  const { crc, next, nextSegment, sealed } = recovered;
-  const segment =
-    recovered.segment === null
-      ? null
-      : await OpenSegment.reopen({ files, directory, segment: recovered.segment });
-  const deps = { files, clock, directory, name, limits, reserve, report };
-  const writer = new Writer(deps, { log, crc, next, segment, nextSegment, sealed });
+  const { crc, next, nextSegment, sealed, file, lines } = recovered;
+  const segment = file === null ? null : await OpenSegment.reopen({ files, directory, file });
+  const tail = new Tail({ files, directory, name, log, segment, lines, nextSegment });
+  const deps = { files, clock, directory, name, limits, reserve, snapshots, report };
+  const writer = new Writer(deps, { tail, crc, next, sealed });
   if (!report.created) return writer;
   try {
     await writer.create();
@@ -62,4 +99,11 @@ async function start(options: OpenJournalOptions): Promise<Journal> {
     throw error;
   }
   return writer;
+}
+
+function liveSetSink(live: LiveSet): (view: RecordView) => void {
+  return (view) => {
+    const record = tryReadRecord(view);
+    if (record !== null) live.note(record, view.end - view.start);
+  };
 }

@@ -2,16 +2,19 @@
  * Reading beside a writer: no lock, no repair. A `Cursor` takes what is there and can go on later; it ignores an
  * incomplete last line and what may be a torn tail.
  */
-import type { FileHandle, Files } from '../kernel/index.ts';
+import type { Files } from '../kernel/index.ts';
 import { systemCode } from '../kernel/index.ts';
 import type { JournalLimits } from './limits.ts';
 import { withDefaults } from './limits.ts';
+import { readHeadOf } from './place.ts';
 import type { RecordHead, RecordView, StoredRecord } from './record.ts';
 import { readHead, tryReadRecord } from './record.ts';
 import type { Damage, ScanSink } from './scan.ts';
 import { Scanner } from './scan.ts';
 import type { HeadExpectation, SegmentHead } from './segment.ts';
-import { checkHead, listSegments } from './segment.ts';
+import { checkHead, isBase, isPacked, listSegments, segmentOf } from './segment.ts';
+import type { Source } from './source.ts';
+import { openSource } from './source.ts';
 import { Walk } from './walk.ts';
 
 export interface ReadJournalOptions {
@@ -46,10 +49,12 @@ export class Cursor implements ScanSink {
   #expected: HeadExpectation = { log: null, name: null };
   #scanner: Scanner;
   #file: string | null = null;
-  #handle: FileHandle | null = null;
+  #source: Source | null = null;
   #walk: Walk | null = null;
   #ready: StoredRecord[] = [];
   #lost = false;
+  /** The last segment is packed and read: there is no more. */
+  #ended = false;
 
   constructor(options: ReadJournalOptions) {
     this.#options = options;
@@ -70,14 +75,19 @@ export class Cursor implements ScanSink {
 
   /** Size of the file it stands in, for telling whether anything changed. */
   async size(): Promise<number> {
-    return this.#handle === null ? -1 : await this.#handle.size();
+    return this.#source === null ? -1 : await this.#source.size();
   }
 
   record(view: RecordView): void {
-    if (view.s < this.#from) return;
-    this.#from = view.s + 1;
+    // A record that was carried forward keeps its seq; the head of what carries it would step over that.
+    const base = isBase(this.#file ?? '');
+    const head = base ? readHead(view) : null;
+    if (base && head?.k === 'seg') return;
+    const seq = head?.s ?? view.s;
+    if (seq < this.#from) return;
+    this.#from = seq + 1;
     const { select } = this.#options;
-    if (select !== undefined && !select(readHead(view))) return;
+    if (select !== undefined && !select(head ?? readHead(view))) return;
     const record = tryReadRecord(view);
     if (record !== null) this.#ready.push(record);
   }
@@ -105,14 +115,14 @@ export class Cursor implements ScanSink {
   }
 
   async close(): Promise<void> {
-    const handle = this.#handle;
-    this.#handle = null;
-    await handle?.close();
+    const source = this.#source;
+    this.#source = null;
+    await source?.close();
   }
 
   async *#toEnd(): AsyncGenerator<StoredRecord> {
     for (;;) {
-      const more = await this.#walk?.step(this.#scanner);
+      const more = this.#ended ? 'end' : await this.#walk?.step(this.#scanner);
       yield* this.#takeReady();
       if (more !== 'more') return;
     }
@@ -140,48 +150,57 @@ export class Cursor implements ScanSink {
 
   /** Infinity when the head is not intact. */
   async #firstSeq(file: string): Promise<number> {
-    let seq = Number.POSITIVE_INFINITY;
-    const sink: ScanSink = {
-      record: (view) => {
-        seq = Math.min(seq, view.s);
-      },
-      damage: () => undefined,
-      head: () => undefined,
-    };
-    const probe = new Scanner(sink, { ...this.#limits, adopt: true });
-    const handle = await this.#options.files.open(this.#path(file), 'read');
+    const source = await this.#open(file);
     try {
-      probe.beginSegment(file);
-      const bytes = await handle.read(0, 4096);
-      const lineEnd = bytes.indexOf(10);
-      if (lineEnd >= 0) probe.push(bytes.subarray(0, lineEnd + 1));
+      const found = source === null ? null : await readHeadOf(source, this.#limits);
+      return found?.firstSeq ?? Number.POSITIVE_INFINITY;
     } finally {
-      await handle.close();
+      await source?.close();
     }
-    return seq;
   }
 
   async #enter(file: string): Promise<boolean> {
-    try {
-      this.#handle = await this.#options.files.open(this.#path(file), 'read');
-    } catch (error) {
-      if (systemCode(error) !== 'ENOENT') throw error;
-      return false;
-    }
+    const source = await this.#open(file);
+    if (source === null) return false;
+    // Whatever was before, a base says where the chain stands.
+    if (isBase(file)) this.#scanner = new Scanner(this, { ...this.#limits, adopt: true });
+    this.#source = source;
     this.#file = file;
-    this.#walk = new Walk(this.#handle, this.#limits);
+    this.#ended = false;
+    this.#walk = new Walk(source, this.#limits);
     this.#scanner.beginSegment(file);
     return true;
   }
 
+  /** Null when it went; one that was packed just now is read packed. */
+  async #open(file: string): Promise<Source | null> {
+    for (const name of isPacked(file) ? [file] : [file, `${file}.gz`]) {
+      try {
+        return await openSource(this.#options.files, this.#path(name));
+      } catch (error) {
+        if (systemCode(error) !== 'ENOENT') throw error;
+      }
+    }
+    return null;
+  }
+
   /** Goes on to the next segment; the one before gets no more, so its rest is read and judged first. */
   async #nextSegment(): Promise<boolean> {
-    const current = this.#file ?? '';
+    const current = segmentOf(this.#file ?? '') ?? 0;
     const names = await listSegments(this.#options.files, this.#options.directory);
-    const following = names.find((name) => name > current);
-    if (following === undefined || this.#walk === null) return false;
+    const following = names.find((name) => (segmentOf(name) ?? 0) > current);
+    if (this.#walk === null || this.#ended) return false;
+    const packed = isPacked(this.#file ?? '');
+    if (following === undefined && !packed) return false;
     while ((await this.#walk.step(this.#scanner)) === 'more');
+    if (this.#source?.whole === false) this.#scanner.pushJunk(1);
     this.#scanner.pushUnterminated(this.#walk.rest);
+    if (following === undefined) {
+      this.#ended = true;
+      this.#scanner.endPacked();
+      this.#scanner.endLast();
+      return false;
+    }
     this.#scanner.endSegment();
     await this.close();
     return await this.#enter(following);

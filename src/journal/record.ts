@@ -10,11 +10,17 @@
  */
 import { invariant } from '../kernel/index.ts';
 
-/** What a caller appends. `to` or `a`, when a string, is the record's address. `s`, `d` and `c` are the journal's. */
+/** What a caller appends. `to` or `a`, when a string, is the record's address. `s`, `d`, `l` and `c` are the journal's. */
 export interface RecordBody {
   readonly k: string;
   readonly [field: string]: unknown;
 }
+
+/**
+ * What a record is safe from once it is acknowledged: `durable` a power cut · `os` the end of this process (written, not
+ * synced: for what only watchers want) · `memory` nothing (never written, given to live subscribers only).
+ */
+export type Level = 'durable' | 'os' | 'memory';
 
 export interface StoredRecord extends RecordBody {
   readonly s: number;
@@ -43,11 +49,21 @@ export const TRAILER_BYTES = 16;
 /** Most that the journal adds around a body: `{"s":…,"d":…,` and the trailer with its line feed. */
 export const FRAME_BYTES_MAX: number = 44 + TRAILER_BYTES + 1;
 
-const OWN_FIELDS = new Set(['s', 'd', 'c']);
+/** Kind of a record that compaction carried forward. */
+export const FORWARDED = 'fwd';
+const OWN_FIELDS = new Set(['s', 'd', 'l', 'c']);
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The body as `"k":"…",…` without braces, in the order of J3. Throws when it uses one of the journal's own fields. */
-export function encodeBody(body: RecordBody): string {
+/**
+ * The body as `"k":"…",…` without braces, in the order of J3, with its level when that is not `durable`. Throws when it
+ * uses one of the journal's own fields.
+ */
+export function encodeBody(body: RecordBody, level: Level = 'durable'): string {
+  const text = orderedBody(body);
+  return level === 'durable' ? text : `${text},"l":"${level}"`;
+}
+
+function orderedBody(body: RecordBody): string {
   let ordered = true;
   let index = 0;
   for (const key of Object.keys(body)) {
@@ -161,7 +177,7 @@ export function readHead(view: RecordView): RecordHead {
   const prefix = readPrefix(bytes, start, end);
   invariant(prefix !== null, 'J3: a verified record has its prefix');
   const kind = readPlainString(bytes, prefix.kindAt, end);
-  if (kind === null) return parsedHead(view);
+  if (kind === null || kind === FORWARDED) return parsedHead(view);
   const after = prefix.kindAt + kind.length + 1;
   let addressAt = -1;
   if (matches(bytes, after, PREFIX_TO)) addressAt = after + PREFIX_TO.length;
@@ -171,12 +187,25 @@ export function readHead(view: RecordView): RecordHead {
   return address === null ? parsedHead(view) : { s, d, k: kind, address };
 }
 
-/** The whole record, without its crc. Throws a SyntaxError when the body is no JSON although its crc fits. */
+/** The whole record, without its crc; one that was carried forward as it was. Throws a SyntaxError when the body is no JSON although its crc fits. */
 export function readRecord(view: RecordView): StoredRecord {
   const text = decoder.decode(view.bytes.subarray(view.start, view.end));
   const value: unknown = JSON.parse(`${text}}`);
   if (!isStoredRecord(value)) throw new SyntaxError('not a journal record');
-  return value;
+  return value.k === FORWARDED ? unwrapForwarded(value) : value;
+}
+
+/** The body with which a record is carried forward: as it was, with the seq it had. */
+export function forwardedBody(record: StoredRecord): RecordBody {
+  const { s, d: _d, ...was } = record;
+  return { k: FORWARDED, of: s, was };
+}
+
+function unwrapForwarded(value: StoredRecord): StoredRecord {
+  const { of, was } = value;
+  const record = { s: of, d: value.d, ...(typeof was === 'object' ? was : {}) };
+  if (!isStoredRecord(record)) throw new SyntaxError('not a record carried forward');
+  return record;
 }
 
 /** Null for a body that is no JSON although its crc fits: no writer of ours made it. */

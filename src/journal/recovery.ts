@@ -10,16 +10,21 @@
  *   J13  Recovery may end at any point and be run again.
  */
 import type { Clock, FileHandle, Files } from '../kernel/index.ts';
-import { isoTime, systemCode } from '../kernel/index.ts';
+import { isoTime } from '../kernel/index.ts';
 import * as errors from './errors.ts';
+import { makeLevels, syncAncestors } from './levels.ts';
 import type { JournalLimits } from './limits.ts';
 import type { RecordHead, RecordView, StoredRecord } from './record.ts';
 import { LF, readHead, tryReadRecord } from './record.ts';
 import { isFull } from './reserve.ts';
+import type { Resumed } from './resume.ts';
+import { resume } from './resume.ts';
 import type { Damage, ScanSink, TornTail } from './scan.ts';
 import { Scanner } from './scan.ts';
 import type { HeadExpectation, SegmentHead } from './segment.ts';
-import { checkHead, listSegments, segmentOf } from './segment.ts';
+import { checkHead, isBase, isPacked, segmentOf, sortSegments } from './segment.ts';
+import type { SnapshotStore } from './snapshot.ts';
+import { openSource } from './source.ts';
 import { walkFile } from './walk.ts';
 
 export interface CutTail extends TornTail {
@@ -28,13 +33,23 @@ export interface CutTail extends TornTail {
   readonly kept: string;
 }
 
+/** What compaction made of the journal when it was opened. */
+export interface Compaction {
+  readonly bytesBefore: number;
+  readonly bytesAfter: number;
+  /** Records that were carried forward. */
+  readonly kept: number;
+}
+
 export interface RecoveryReport {
   /** Id of the log; '' when no head could be read, before the journal is created. */
   readonly log: string;
   readonly created: boolean;
   readonly segments: number;
-  /** Intact records found, the journal's own included. */
+  /** Intact records found, the journal's own included; with a snapshot those after it. */
   readonly records: number;
+  /** What a snapshot spared; `seq` 0: all was replayed. */
+  readonly snapshot: Resumed;
   readonly lastSeq: number;
   /** Highest seq that the log itself calls durable. */
   readonly watermark: number;
@@ -43,6 +58,8 @@ export interface RecoveryReport {
   readonly gaps: readonly Damage[];
   /** Lines whose ends something else rewrote to CR LF. */
   readonly crlfLines: number;
+  /** What compaction did after the replay; null: nothing. */
+  readonly compaction: Compaction | null;
 }
 
 export interface RecoverOptions {
@@ -53,61 +70,105 @@ export interface RecoverOptions {
   readonly limits: JournalLimits;
   readonly onRecord?: ((record: StoredRecord) => void) | undefined;
   readonly select?: ((head: RecordHead) => boolean) | undefined;
+  /** Every intact record, whatever `select` says. */
+  readonly onView?: ((view: RecordView) => void) | undefined;
+  readonly snapshots: SnapshotStore;
+  readonly restore?: ((state: Uint8Array, seq: number) => boolean) | undefined;
 }
 
 export interface Recovered {
   readonly report: RecoveryReport;
   readonly crc: number;
   readonly next: number;
-  /** Write on in this one; null: in a new one. */
-  readonly segment: number | null;
+  /** Write on in this file; null: in a new one. */
+  readonly file: string | null;
+  /** Lines in it. */
+  readonly lines: number;
   readonly nextSegment: number;
   readonly sealed: boolean;
 }
 
 /** Rejects `journal/newer-version` and `journal/foreign`, without any change; `journal/failed` when the disk does. */
 export async function recover(options: RecoverOptions): Promise<Recovered> {
-  const { files, directory, limits } = options;
+  const { files, directory } = options;
   await makeLevels(files, directory);
-  const names = await listSegments(files, directory);
+  const { counting: names, void: leftOver } = await sortSegments(files, directory);
   const collected = new Collected(options);
-  const scanner = new Scanner(collected, { ...limits, adopt: false });
-  for (const [index, file] of names.entries()) {
-    if (index > 0) scanner.endSegment();
-    await scanSegment(scanner, file, options);
-  }
-  const torn = names.length === 0 ? null : scanner.endLast();
+  const scanner = new Scanner(collected, { ...options.limits, adopt: startsLate(names) });
+  const snapshot = await scan(scanner, names, { ...options, expected: collected.expected });
   const last = names.at(-1);
+  const packed = last !== undefined && isPacked(last);
+  if (packed) scanner.endPacked();
+  const torn = last === undefined ? null : scanner.endLast();
   const damaged = torn === null && scanner.fileDamaged;
   const damagedBefore = collected.gaps.some((gap) => gap.file === last && gap.bytes > 0);
   let cut: CutTail | null = null;
   let size = 0;
-  if (last !== undefined) {
+  if (last !== undefined && !packed) {
     const mended = await mend(options, last, { torn, endLine: !damaged });
     cut = mended.cut;
     size = mended.size;
   }
   await syncLevels(options);
-  const lastSegment = last === undefined ? 0 : (segmentOf(last) ?? 0);
-  const keepWriting = last !== undefined && (size === 0 || !(damaged || damagedBefore));
+  await removeAll(options, leftOver);
+  const keepWriting = !packed && (size === 0 || !(damaged || damagedBefore));
   return {
     report: {
       log: collected.expected.log ?? '',
       created: scanner.next === 1,
       segments: names.length,
       records: collected.records,
+      snapshot,
       lastSeq: scanner.next - 1,
       watermark: scanner.watermark,
       torn: cut,
       gaps: collected.gaps,
       crlfLines: scanner.crlfLines,
+      compaction: null,
     },
     crc: scanner.crc,
     next: scanner.next,
-    segment: keepWriting ? lastSegment : null,
-    nextSegment: lastSegment + 1,
+    file: keepWriting ? (last ?? null) : null,
+    lines: torn === null ? scanner.line - 1 : torn.line - 1,
+    nextSegment: last === undefined ? 1 : (segmentOf(last) ?? 0) + 1,
     sealed: collected.sealed || scanner.next === 1,
   };
+}
+
+/** Compaction took the segments before; the head of what it made says where the chain stands. */
+function startsLate(names: readonly string[]): boolean {
+  return isBase(names[0] ?? '');
+}
+
+async function scan(
+  scanner: Scanner,
+  names: readonly string[],
+  options: RecoverOptions & { readonly expected: HeadExpectation },
+): Promise<Resumed> {
+  const { restore } = options;
+  const resumed =
+    restore === undefined
+      ? { seq: 0, refused: [], from: null }
+      : await resume({ ...options, restore, names });
+  const { from } = resumed;
+  const start = from === null ? 0 : names.indexOf(from.file);
+  for (const [index, file] of names.slice(start).entries()) {
+    if (index > 0) scanner.endSegment();
+    scanner.beginSegment(file);
+    if (index === 0 && from !== null) {
+      scanner.enter({ ...from, next: from.seq + 1 });
+      options.expected.log = from.log;
+    }
+    await scanSegment(scanner, file, options);
+  }
+  return { seq: resumed.seq, refused: resumed.refused };
+}
+
+/** What compaction or packing left when it was cut short. */
+async function removeAll(options: RecoverOptions, names: readonly string[]): Promise<void> {
+  const { files, directory } = options;
+  for (const name of names) await files.remove(`${directory}/${name}`);
+  if (names.length > 0) await files.syncDirectory(directory);
 }
 
 /** Records go out as they are found; what they say about the journal stays here. */
@@ -125,8 +186,9 @@ class Collected implements ScanSink {
 
   record(view: RecordView): void {
     this.records += 1;
-    const { onRecord, select } = this.#options;
+    const { onRecord, onView, select } = this.#options;
     this.sealed = isSeal(view);
+    onView?.(view);
     if (onRecord === undefined || (select !== undefined && !select(readHead(view)))) return;
     const record = tryReadRecord(view);
     if (record !== null) onRecord(record);
@@ -148,12 +210,11 @@ function isSeal(view: RecordView): boolean {
 }
 
 async function scanSegment(scanner: Scanner, file: string, options: RecoverOptions): Promise<void> {
-  const handle = await options.files.open(`${options.directory}/${file}`, 'read');
+  const source = await openSource(options.files, `${options.directory}/${file}`);
   try {
-    scanner.beginSegment(file);
-    scanner.pushUnterminated(await walkFile(handle, scanner, options.limits));
+    scanner.pushUnterminated(await walkFile(source, scanner, options.limits));
   } finally {
-    await handle.close();
+    await source.close();
   }
 }
 
@@ -275,21 +336,6 @@ function equal(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, index) => byte === b[index]);
 }
 
-/** Creates missing folders one by one, each made durable before the next, so that a crash leaves at most one unsure. */
-async function makeLevels(files: Files, directory: string): Promise<void> {
-  const absent: string[] = [];
-  let level = directory;
-  while (level !== '' && (await files.stat(level)) === null) {
-    absent.unshift(level);
-    level = parentOf(level);
-  }
-  if (absent.length > 0 && level !== '') await syncIfAllowed(files, parentOf(level));
-  for (const folder of absent) {
-    await files.makeDirectory(folder);
-    await files.syncDirectory(parentOf(folder) || '/');
-  }
-}
-
 /** The directory, and the entries of the levels above that whoever made them may not have synced. */
 async function syncLevels(options: RecoverOptions): Promise<void> {
   const { files, directory, limits } = options;
@@ -298,23 +344,5 @@ async function syncLevels(options: RecoverOptions): Promise<void> {
   } catch (error) {
     throw errors.failed(directory, 'sync of the directory', error);
   }
-  let level = directory;
-  for (let count = 0; count < limits.ancestorsSyncedMax && level !== ''; count += 1) {
-    level = parentOf(level);
-    await syncIfAllowed(files, level);
-  }
-}
-
-/** Folders that this user may not open are not ours to make durable. */
-async function syncIfAllowed(files: Files, directory: string): Promise<void> {
-  try {
-    await files.syncDirectory(directory || '/');
-  } catch (error) {
-    const code = systemCode(error);
-    if (code !== 'EACCES' && code !== 'EPERM' && code !== 'EROFS') throw error;
-  }
-}
-
-function parentOf(path: string): string {
-  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
+  await syncAncestors(files, directory, limits.ancestorsSyncedMax);
 }

@@ -123,6 +123,16 @@ export class Scanner {
     this.offset = 0;
   }
 
+  /** Right behind a record that is known to be intact and durable. */
+  enter(at: { next: number; crc: number; lines: number; offset: number }): void {
+    this.#adopt = false;
+    this.next = at.next;
+    this.crc = at.crc;
+    this.watermark = at.next - 1;
+    this.line = at.lines + 1;
+    this.offset = at.offset;
+  }
+
   /** Takes every complete line; returns the number of bytes that were. */
   push(bytes: Uint8Array): number {
     let start = 0;
@@ -150,12 +160,20 @@ export class Scanner {
     this.#takeLine(bytes, 0, bytes.length);
     this.#unterminated = false;
     this.offset += bytes.length;
-    return this.#open === null && this.next > nextBefore;
+    const whole = this.#open === null && this.next > nextBefore;
+    if (whole) this.line += 1;
+    return whole;
   }
 
   /** A segment that is not the last one: what is damaged in it stays damaged. */
   endSegment(): void {
     this.#release(Number.POSITIVE_INFINITY);
+  }
+
+  /** The last segment is packed: it was whole when that was done, so what is damaged in it stays damaged. */
+  endPacked(): void {
+    this.endSegment();
+    this.beginSegment('');
   }
 
   /** Whether the scan stands behind damage of which it is not decided yet what it is. */

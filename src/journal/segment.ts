@@ -5,6 +5,7 @@
  *   J7  A segment's first record is its head: `{"s","d","k":"seg","v":1,"log","name","segment","prev","at"}`. Every later
  *       format keeps the form of this one line, so that an older Troupe can refuse it.
  *   J8  A batch counts as written only when the file *and*, for a new one, its directory entry are on stable storage.
+ *   J16 Which files count is told by their names alone, so that one rename switches from the old to the new.
  */
 import type { FileHandle, Files, TroupeError } from '../kernel/index.ts';
 import { isoTime } from '../kernel/index.ts';
@@ -25,10 +26,16 @@ export interface SegmentHead {
   readonly prev: number;
 }
 
-const SEGMENT_FILE = /^(\d{12})\.jsonl$/;
+/** `base`: what compaction kept of all segments before · `gz`: packed after the end. */
+const SEGMENT_FILE = /^(\d{12})(\.base)?\.jsonl(\.gz)?$/;
+const UNFINISHED = /^\d{12}(\.base)?\.jsonl(\.gz)?\.tmp$/;
 
 export function segmentFile(segment: number): string {
   return `${String(segment).padStart(12, '0')}.jsonl`;
+}
+
+export function baseFile(segment: number): string {
+  return `${String(segment).padStart(12, '0')}.base.jsonl`;
 }
 
 /** The counter in a segment's file name; null for other files. */
@@ -37,12 +44,48 @@ export function segmentOf(file: string): number | null {
   return digits === undefined ? null : Number(digits);
 }
 
-/** The segment files of a directory, in order; none when it is missing. */
+export function isPacked(file: string): boolean {
+  return file.endsWith('.gz');
+}
+
+export function isBase(file: string): boolean {
+  return SEGMENT_FILE.exec(file)?.[2] !== undefined;
+}
+
+/** The segment files of a directory that count, in order; none when it is missing. */
 export async function listSegments(files: Files, directory: string): Promise<string[]> {
-  const stat = await files.stat(directory);
-  if (stat === null) return [];
-  const names = await files.list(directory);
-  return names.filter((name) => segmentOf(name) !== null).toSorted();
+  return (await sortSegments(files, directory)).counting;
+}
+
+/**
+ * J16: of two files of one segment the base counts, then the plain one; before the newest base nothing counts. `void`: the
+ * others, which a crash left between making the one and removing the other.
+ */
+export async function sortSegments(
+  files: Files,
+  directory: string,
+): Promise<{ counting: string[]; void: string[] }> {
+  if ((await files.stat(directory)) === null) return { counting: [], void: [] };
+  const byNumber = new Map<number, string>();
+  const found = await files.list(directory);
+  const left = found.filter((name) => UNFINISHED.test(name));
+  const names = found.filter((name) => segmentOf(name) !== null);
+  for (const name of names.toSorted((a, b) => rankOf(a) - rankOf(b))) {
+    const segment = segmentOf(name) ?? 0;
+    if (byNumber.has(segment)) left.push(name);
+    else byNumber.set(segment, name);
+  }
+  const all = [...byNumber].toSorted(([a], [b]) => a - b).map(([, name]) => name);
+  const base = all.findLastIndex(isBase);
+  return {
+    counting: all.slice(Math.max(0, base)),
+    void: [...all.slice(0, Math.max(0, base)), ...left],
+  };
+}
+
+function rankOf(name: string): number {
+  if (isBase(name)) return 0;
+  return isPacked(name) ? 2 : 1;
 }
 
 export function headBody(head: SegmentHead, atMs: number): string {
@@ -122,12 +165,13 @@ export class OpenSegment {
   static async reopen(place: {
     files: Files;
     directory: string;
-    segment: number;
+    file: string;
   }): Promise<OpenSegment> {
-    const path = `${place.directory}/${segmentFile(place.segment)}`;
-    const handle = await place.files.open(path, 'append');
+    const { files, directory, file } = place;
+    const handle = await files.open(`${directory}/${file}`, 'append');
     const size = await handle.size();
-    return new OpenSegment(place, { handle, size, entryPending: false });
+    const segment = segmentOf(file) ?? 0;
+    return new OpenSegment({ files, directory, segment }, { handle, size, entryPending: false });
   }
 
   /** Bytes that belong to whole batches. */

@@ -8,7 +8,8 @@ import { tryReadRecord } from './record.ts';
 import type { Damage, ScanSink, TornTail } from './scan.ts';
 import { Scanner } from './scan.ts';
 import type { HeadExpectation, SegmentHead } from './segment.ts';
-import { checkHead, listSegments } from './segment.ts';
+import { checkHead, isBase, isPacked, listSegments } from './segment.ts';
+import { openSource } from './source.ts';
 import { walkFile } from './walk.ts';
 
 export type JournalProblemKind =
@@ -62,12 +63,13 @@ export async function verifyJournal(options: VerifyJournalOptions): Promise<Veri
   const limits = withDefaults(options.limits);
   const names = await listSegments(options.files, options.directory);
   const findings = new Findings(options.name ?? null);
-  const scanner = new Scanner(findings, { ...limits, adopt: false });
+  const scanner = new Scanner(findings, { ...limits, adopt: isBase(names[0] ?? '') });
   findings.scanner = scanner;
   for (const [index, file] of names.entries()) {
     if (index > 0) scanner.endSegment();
     await checkSegment(scanner, file, { ...options, limits, findings });
   }
+  if (isPacked(names.at(-1) ?? '')) scanner.endPacked();
   const torn = names.length === 0 ? null : scanner.endLast();
   if (torn !== null) findings.torn(torn);
   if (names.length === 0) findings.add('missing', { file: '', line: 0, offset: 0 }, noJournal);
@@ -165,11 +167,11 @@ async function readSegment(
   options: VerifyJournalOptions & { limits: JournalLimits },
 ): Promise<Uint8Array | null> {
   try {
-    const handle = await options.files.open(`${options.directory}/${file}`, 'read');
+    const source = await openSource(options.files, `${options.directory}/${file}`);
     try {
-      return await walkFile(handle, scanner, options.limits);
+      return await walkFile(source, scanner, options.limits);
     } finally {
-      await handle.close();
+      await source.close();
     }
   } catch (error) {
     if (systemCode(error) !== 'ENOENT') throw error;

@@ -1,19 +1,20 @@
 /** Feeds a `Scanner` from a file, a window at a time, so that no segment is held in memory as a whole. */
-import type { FileHandle } from '../kernel/index.ts';
 import type { JournalLimits } from './limits.ts';
 import type { Scanner } from './scan.ts';
+import type { Source } from './source.ts';
 
 export class Walk {
   /** Where the first line that was not taken begins. */
   position = 0;
   /** After `end`: the bytes behind the last line feed. */
   rest: Uint8Array = new Uint8Array(0);
-  #handle: FileHandle;
+  #handle: Pick<Source, 'read'>;
   #limits: JournalLimits;
   #want: number;
 
-  constructor(handle: FileHandle, limits: JournalLimits) {
+  constructor(handle: Pick<Source, 'read'>, limits: JournalLimits, position = 0) {
     this.#handle = handle;
+    this.position = position;
     this.#limits = limits;
     this.#want = limits.windowBytes;
   }
@@ -41,13 +42,14 @@ export class Walk {
   }
 }
 
-/** The whole file from its start; returns the bytes behind the last line feed. */
+/** The file from where the scanner stands in it to its end; returns the bytes behind the last line feed. */
 export async function walkFile(
-  handle: FileHandle,
+  source: Source,
   scanner: Scanner,
   limits: JournalLimits,
 ): Promise<Uint8Array> {
-  const walk = new Walk(handle, limits);
+  const walk = new Walk(source, limits, scanner.offset);
   while ((await walk.step(scanner)) === 'more');
+  if (!source.whole) scanner.pushJunk(1);
   return walk.rest;
 }

@@ -3,34 +3,38 @@
  * timer and no commit delay, so one sender pays nothing for it and many share each sync.
  *
  * Invariants:
- *   J8   `durable` resolves in order, and only after the sync of the batch (and of a new segment's directory entry).
+ *   J8   `durable` resolves in order, and only after the sync of the batch (and of a new segment's directory entry); of
+ *        an `os` record after the write. A segment is left only when it is synced, so no hole can come before its end.
  *   J9   A failed sync or an unexplained write error is fail-stop: nothing more is written, everything waiting rejects,
  *        and no sync is ever tried again.
  *   J10  A full disk leaves no part of a batch behind: it is cut off again, what waits rejects with `journal/full`, and
  *        the seqs are given out anew. The reserve is spent only for records that ask for it.
  *   J11  After `sealIdleMs` of quiet a `seal` record covers the last batch, so that rot in it can't pass for a torn tail.
+ *   J14  Records that name a sender get their seq when their turn comes, in rounds over the senders; all others at once.
  */
 import type { Clock, Files, TroupeError } from '../kernel/index.ts';
 import { invariant } from '../kernel/index.ts';
 import { Batch, utf8Length } from './batch.ts';
 import * as errors from './errors.ts';
-import type { Appended, AppendOptions, Journal } from './handle.ts';
+import { FairQueue } from './fair-queue.ts';
+import type { Appended, AppendOptions, Journal, LiveRecord } from './handle.ts';
 import type { JournalLimits } from './limits.ts';
+import { findPlace } from './place.ts';
 import type { RecordBody } from './record.ts';
 import { encodeBody, FRAME_BYTES_MAX } from './record.ts';
 import type { RecoveryReport } from './recovery.ts';
 import type { Reserve } from './reserve.ts';
 import { isFull } from './reserve.ts';
-import { FORMAT_VERSION, headBody, OpenSegment } from './segment.ts';
+import type { SnapshotStore } from './snapshot.ts';
+import type { Tail } from './tail.ts';
+import type { RecordPlace, Waiting, WaitingParts } from './waiting.ts';
+import { makeWaiting } from './waiting.ts';
 
 /** Where recovery ended and writing begins. */
 export interface WriterStart {
-  readonly log: string;
+  readonly tail: Tail;
   readonly crc: number;
   readonly next: number;
-  /** Null: the first batch creates segment `nextSegment`. */
-  readonly segment: OpenSegment | null;
-  readonly nextSegment: number;
   readonly sealed: boolean;
 }
 
@@ -41,35 +45,29 @@ export interface WriterDeps {
   readonly name: string;
   readonly limits: JournalLimits;
   readonly reserve: Reserve;
+  readonly snapshots: SnapshotStore;
   readonly report: RecoveryReport;
 }
 
-interface Waiting {
-  readonly seq: number;
-  /** Null: the head of a new segment, whose text depends on the chain. */
-  readonly text: string | null;
-  readonly cost: number;
-  readonly reserved: boolean;
-  readonly resolve: () => void;
-  readonly reject: (error: TroupeError) => void;
-  readonly durable: Promise<void>;
-}
-
-const OWN_KINDS = new Set(['seg', 'seal']);
-const SEAL_TEXT = '"k":"seal"';
+const OWN_KINDS = new Set(['seg', 'seal', 'fwd']);
+const SEAL: WaitingParts = { body: null, text: '"k":"seal"', level: 'durable', reserved: false };
+const HEAD: WaitingParts = { body: null, text: null, level: 'durable', reserved: false };
 
 export class Writer implements Journal {
   readonly report: RecoveryReport;
   readonly failed: Promise<TroupeError>;
   #deps: WriterDeps;
-  #log: string;
-  #segment: OpenSegment | null;
-  #nextSegment: number;
+  #tail: Tail;
   #crc: number;
   #nextSeq: number;
+  /** Written, and synced; between them lie `os` records. */
+  #writtenSeq: number;
   #durableSeq: number;
   #queue: Waiting[] = [];
+  /** Records of senders, which have no place in the order yet. */
+  #fair: FairQueue<Waiting>;
   #queuedCost = 0;
+  #listeners: Set<(record: LiveRecord) => void> = new Set();
   /** Bytes the newest segment will have once the queue is written; counted in characters until then. */
   #planned: number;
   #headPlanned: boolean;
@@ -88,13 +86,13 @@ export class Writer implements Journal {
   constructor(deps: WriterDeps, start: WriterStart) {
     this.#deps = deps;
     this.report = deps.report;
-    this.#log = start.log;
-    this.#segment = start.segment;
-    this.#nextSegment = start.nextSegment;
+    this.#tail = start.tail;
     this.#crc = start.crc;
     this.#nextSeq = start.next;
+    this.#writtenSeq = start.next - 1;
     this.#durableSeq = start.next - 1;
-    this.#planned = start.segment?.size ?? 0;
+    this.#fair = new FairQueue(deps.limits.fairQuantumBytes);
+    this.#planned = start.tail.size;
     this.#headPlanned = this.#planned > 0;
     this.#sealed = start.sealed;
     this.#activeMs = deps.clock.monotonicMs();
@@ -113,21 +111,47 @@ export class Writer implements Journal {
     return this.#durableSeq;
   }
 
-  append(body: RecordBody, options?: AppendOptions): Appended {
-    const { directory, limits, clock } = this.#deps;
+  get pressure(): number {
+    return this.#queuedCost / this.#deps.limits.queueBytesMax;
+  }
+
+  append(body: RecordBody, options: AppendOptions = {}): Appended {
+    const { directory } = this.#deps;
     if (this.#failure !== null) throw this.#failure;
     if (this.#closing !== null) throw errors.closed(directory);
     invariant(!OWN_KINDS.has(body.k), `J7: records of kind "${body.k}" are written by the journal`);
-    const text = encodeBody(body);
+    const { level = 'durable', sender } = options;
+    const text = encodeBody(body, level);
     this.#checkSize(body.k, text);
-    if (this.#queuedCost > limits.queueBytesMax) {
-      throw errors.overloaded(directory, this.#queuedCost);
+    if (level === 'memory') {
+      this.#tell({ ...body, s: 0, d: this.#durableSeq, l: level });
+      return { seq: 0, durable: Promise.resolve() };
     }
-    const reserved = options?.reserved === true;
-    if (!reserved && clock.monotonicMs() < this.#fullUntilMs)
-      throw errors.full(directory, undefined);
-    const { seq, durable } = this.#enqueue(text, reserved);
+    const reserved = options.reserved === true;
+    this.#checkRoom(reserved, sender);
+    const parts: WaitingParts = { body, text, level, reserved };
+    if (sender !== undefined) return this.#enqueueOf(sender, parts);
+    const { seq, durable } = this.#enqueue(parts);
     return { seq, durable };
+  }
+
+  subscribe(listener: (record: LiveRecord) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async writeSnapshot(state: Uint8Array, seq: number): Promise<void> {
+    invariant(
+      seq > 0 && seq < this.#nextSeq,
+      `J15: there is no record ${seq} to take a snapshot of`,
+    );
+    const { directory, name, snapshots } = this.#deps;
+    try {
+      const place = await this.#placeOf(seq);
+      await snapshots.write(state, { ...place, seq, log: this.#tail.log, name });
+    } catch (error) {
+      throw errors.snapshot(directory, error);
+    }
   }
 
   /** Makes a new journal exist: its first segment, with its head. */
@@ -137,7 +161,9 @@ export class Writer implements Journal {
 
   async flush(): Promise<void> {
     if (this.#failure !== null) throw this.#failure;
+    while (this.#fair.size > 0) await this.#fairTurn();
     await this.#queue.at(-1)?.durable;
+    if (this.#writtenSeq > this.#durableSeq) await this.#enqueue(SEAL).durable;
   }
 
   close(options?: { readonly seal?: boolean }): Promise<void> {
@@ -149,11 +175,11 @@ export class Writer implements Journal {
     this.#stop.abort();
     await this.#drained();
     if (seal && !this.#sealed && this.#failure === null) {
-      this.#enqueue(SEAL_TEXT, false);
+      this.#enqueue(SEAL);
       await this.#drained();
     }
     try {
-      await this.#segment?.close();
+      await this.#tail.close();
       if (this.#deps.reserve.present) await this.#deps.reserve.release();
     } catch (error) {
       // What was promised is durable or already rejected; the disk's last word is for whoever listens.
@@ -162,8 +188,9 @@ export class Writer implements Journal {
   }
 
   async #drained(): Promise<void> {
-    const last = this.#queue.at(-1)?.durable;
-    await last?.catch(() => undefined);
+    while (this.#queue.length > 0 || this.#fair.size > 0) {
+      await (this.#queue.at(-1)?.durable ?? this.#fairTurn()).catch(() => undefined);
+    }
   }
 
   #checkSize(kind: string, text: string): void {
@@ -173,49 +200,91 @@ export class Writer implements Journal {
     if (bytes > max) throw errors.recordTooLarge(kind, { bytes, max });
   }
 
-  #enqueue(text: string, reserved: boolean): Waiting {
+  #checkRoom(reserved: boolean, sender: string | undefined): void {
+    const { directory, limits, clock } = this.#deps;
+    // One sender may fill a part of the queue only, so that the others find room.
+    const share = sender === undefined ? 0 : this.#fair.costOf(sender);
+    if (this.#queuedCost > limits.queueBytesMax || share > limits.senderBytesMax) {
+      throw errors.overloaded(directory, Math.max(this.#queuedCost, share));
+    }
+    if (!reserved && clock.monotonicMs() < this.#fullUntilMs)
+      throw errors.full(directory, undefined);
+  }
+
+  #enqueue(parts: WaitingParts): Waiting {
+    const item = makeWaiting(parts);
+    this.#queuedCost += item.cost;
+    return this.#line(item);
+  }
+
+  #enqueueOf(sender: string, parts: WaitingParts): Waiting {
+    const item = makeWaiting(parts);
+    this.#queuedCost += item.cost;
+    this.#fair.push(sender, item);
+    this.#start();
+    return item;
+  }
+
+  /** Gives it its place in the order. */
+  #line(item: Waiting): Waiting {
     const { limits, clock } = this.#deps;
     const now = clock.monotonicMs();
     this.#activeMs = now;
     const aged = now - this.#segmentSinceMs >= limits.segmentAgeMsMax;
     if (!this.#headPlanned || this.#planned >= limits.segmentBytesMax || aged) this.#enqueueHead();
-    this.#sealed = text === SEAL_TEXT;
-    return this.#push(text, reserved);
+    if (item.level === 'durable') this.#sealed = item.text === SEAL.text;
+    return this.#push(item);
   }
 
   #enqueueHead(): Waiting {
     this.#headPlanned = true;
     this.#planned = 0;
     this.#segmentSinceMs = this.#deps.clock.monotonicMs();
-    return this.#push(null, false);
+    const head = makeWaiting(HEAD);
+    this.#queuedCost += head.cost;
+    return this.#push(head);
   }
 
-  #push(text: string | null, reserved: boolean): Waiting {
-    let resolve: () => void = () => undefined;
-    let reject: (error: TroupeError) => void = () => undefined;
-    const durable = new Promise<void>((fulfil, refuse) => {
-      resolve = fulfil;
-      reject = refuse;
-    });
-    // Who does not watch `durable` learns of a failed disk from `failed`.
-    durable.catch(() => undefined);
-    const seq = this.#nextSeq;
+  #push(item: Waiting): Waiting {
+    item.seq = this.#nextSeq;
     this.#nextSeq += 1;
-    const cost = (text?.length ?? 0) + FRAME_BYTES_MAX;
-    const item: Waiting = { seq, text, cost, reserved, resolve, reject, durable };
     this.#queue.push(item);
-    this.#queuedCost += cost;
-    this.#planned += cost;
-    if (!this.#running) {
-      this.#running = true;
-      queueMicrotask(() => void this.#run());
-    }
+    this.#planned += item.cost;
+    this.#start();
     return item;
+  }
+
+  #start(): void {
+    if (this.#running) return;
+    this.#running = true;
+    queueMicrotask(() => void this.#run());
+  }
+
+  /** Takes from the senders, in turns, what the next batch still holds. */
+  #admit(): void {
+    const { batchBytesMax, batchRecordsMax } = this.#deps.limits;
+    let cost = 0;
+    for (const item of this.#queue) cost += item.cost;
+    while (cost < batchBytesMax && this.#queue.length < batchRecordsMax) {
+      const item = this.#fair.take();
+      if (item === undefined) return;
+      this.#line(item);
+      cost += item.cost;
+    }
+  }
+
+  /** Resolves when records of senders were given their places. */
+  async #fairTurn(): Promise<void> {
+    await Promise.resolve();
+    await this.#queue.at(-1)?.durable;
   }
 
   async #run(): Promise<void> {
     try {
-      while (this.#queue.length > 0 && this.#failure === null) await this.#commit();
+      while (this.#queue.length + this.#fair.size > 0 && this.#failure === null) {
+        this.#admit();
+        await this.#commit();
+      }
     } catch (error) {
       this.#failStop('commit', error);
     } finally {
@@ -233,20 +302,29 @@ export class Writer implements Journal {
       if (!(await reserve.restore())) return this.#rejectFull(undefined);
     }
     const count = this.#encode();
-    const segment = await this.#write();
-    if (segment === null) return;
+    const leaves = this.#queue[0]?.text === null && this.#writtenSeq > this.#durableSeq;
+    if (leaves && !(await this.#sync())) return;
+    if (!(await this.#write())) return;
+    const batch = this.#queue.slice(0, count);
+    const synced = batch.some((item) => item.level === 'durable');
+    if (synced && !(await this.#sync())) return;
+    this.#settle(batch, synced);
+  }
+
+  /** J9: the one try. */
+  async #sync(): Promise<boolean> {
     try {
-      await segment.sync();
+      await this.#tail.sync();
+      return true;
     } catch (error) {
       this.#failStop('fdatasync', error);
-      return;
+      return false;
     }
-    this.#settle(count, segment);
   }
 
   /** Fills the batch from the head of the queue; returns how many records it holds. */
   #encode(): number {
-    const { limits, clock, name } = this.#deps;
+    const { limits, clock } = this.#deps;
     const batch = this.#batch;
     batch.begin(this.#crc);
     let count = 0;
@@ -254,90 +332,97 @@ export class Writer implements Journal {
       if (count === limits.batchRecordsMax) break;
       // A head begins the next segment, so it begins a batch.
       if (item.text === null && count > 0) break;
-      const text = item.text ?? this.#headText(name, clock.now());
+      const text = item.text ?? this.#tail.headText(this.#crc, clock.now());
       batch.add({ seq: item.seq, durable: this.#durableSeq }, text);
       if (batch.length > limits.batchBytesMax && count > 0) {
         batch.undo();
         break;
       }
+      item.crc = batch.crc;
+      item.end = batch.length;
       count += 1;
     }
     return count;
   }
 
-  #headText(name: string, atMs: number): string {
-    const segment = this.#segmentForHead();
-    const head = { version: FORMAT_VERSION, log: this.#log, name, segment, prev: this.#crc };
-    return headBody(head, atMs);
-  }
-
-  /** An empty segment that recovery or a full disk left takes the head; else a new one. */
-  #segmentForHead(): number {
-    const open = this.#segment;
-    return open !== null && open.size === 0 ? open.segment : this.#nextSegment;
-  }
-
-  /** The segment that now holds the batch, not yet durable; null when it could not be written and all is rejected. */
-  async #write(): Promise<OpenSegment | null> {
+  /** True: the batch is written, and not yet durable; false: it could not be, and all is rejected. */
+  async #write(): Promise<boolean> {
     try {
-      const segment = await this.#segmentForBatch();
+      const segment = await this.#tail.target(this.#queue[0]?.text === null);
       segment.write(this.#batch.bytes);
-      return segment;
+      return true;
     } catch (error) {
       if (!isFull(error)) {
         this.#failStop('write', error);
-        return null;
+        return false;
       }
       return this.#writeFull(error);
     }
   }
 
-  async #segmentForBatch(): Promise<OpenSegment> {
-    const open = this.#segment;
-    const needsHead = this.#queue[0]?.text === null;
-    if (open !== null && (!needsHead || open.size === 0)) return open;
-    const { files, directory } = this.#deps;
-    const created = await OpenSegment.create({ files, directory, segment: this.#nextSegment });
-    this.#segment = created;
-    this.#nextSegment += 1;
-    await open?.close();
-    return created;
-  }
-
-  async #writeFull(cause: unknown): Promise<OpenSegment | null> {
+  async #writeFull(cause: unknown): Promise<boolean> {
     const { reserve } = this.#deps;
     try {
-      await this.#segment?.rollBack();
+      await this.#tail.rollBack();
       if (reserve.present && this.#queue.some((item) => item.reserved)) {
         await reserve.release();
         return await this.#write();
       }
     } catch (error) {
       this.#failStop('truncate', error);
-      return null;
+      return false;
     }
     this.#rejectFull(cause);
-    return null;
+    return false;
   }
 
-  #settle(count: number, segment: OpenSegment): void {
-    const done = this.#queue.splice(0, count);
+  #settle(done: readonly Waiting[], synced: boolean): void {
+    this.#queue.splice(0, done.length);
     this.#crc = this.#batch.crc;
     for (const item of done) this.#queuedCost -= item.cost;
     if (!this.#queue.some((item) => item.text === null)) {
-      this.#planned = segment.size + this.#queuedCost;
+      this.#planned = this.#tail.size + this.#queuedCost - this.#fair.cost;
     }
     this.#fullUntilMs = Number.NEGATIVE_INFINITY;
-    this.#durableSeq = done.at(-1)?.seq ?? this.#durableSeq;
+    const durableBefore = this.#durableSeq;
+    this.#writtenSeq = done.at(-1)?.seq ?? this.#writtenSeq;
+    if (synced) this.#durableSeq = this.#writtenSeq;
+    this.#tail.settle(done, this.#batch.length);
     for (const item of done) item.resolve();
+    if (this.#listeners.size > 0) this.#announce(done, durableBefore);
+  }
+
+  #announce(done: readonly Waiting[], d: number): void {
+    for (const { body, seq, level } of done) {
+      if (body === null) continue;
+      this.#tell({ ...body, s: seq, d, ...(level === 'durable' ? {} : { l: level }) });
+    }
+  }
+
+  #tell(record: LiveRecord): void {
+    for (const listener of this.#listeners) listener(record);
+  }
+
+  /** Right behind record `seq`, once that is durable. */
+  async #placeOf(seq: number): Promise<RecordPlace> {
+    const waiting = this.#queue[seq - (this.#queue[0]?.seq ?? seq)];
+    if (waiting?.seq === seq) {
+      waiting.watched = true;
+      await waiting.durable;
+      if (seq > this.#durableSeq) await this.flush();
+      if (waiting.place !== null) return waiting.place;
+    }
+    if (seq > this.#durableSeq) await this.flush();
+    const end = seq === this.#writtenSeq ? this.#tail.end(this.#crc) : null;
+    return end ?? (await findPlace({ ...this.#deps, seq }));
   }
 
   /** J10: the queue goes as a whole, since the seqs behind a hole could not be kept. */
   #rejectFull(cause: unknown): void {
     const { clock, limits, directory } = this.#deps;
     this.#fullUntilMs = clock.monotonicMs() + limits.fullRetryMs;
-    this.#nextSeq = this.#durableSeq + 1;
-    this.#planned = this.#segment?.size ?? 0;
+    this.#nextSeq = this.#writtenSeq + 1;
+    this.#planned = this.#tail.size;
     this.#headPlanned = this.#planned > 0;
     // A seal that found no room is not tried again until there is something new to cover.
     this.#sealed = true;
@@ -353,7 +438,7 @@ export class Writer implements Journal {
   }
 
   #rejectAll(error: TroupeError): void {
-    const rejected = this.#queue;
+    const rejected = [...this.#queue, ...this.#fair.takeAll()];
     this.#queue = [];
     this.#queuedCost = 0;
     for (const item of rejected) item.reject(error);
@@ -373,7 +458,7 @@ export class Writer implements Journal {
         const leftMs = this.#activeMs + limits.sealIdleMs - clock.monotonicMs();
         if (leftMs > 0) await clock.sleep(leftMs, this.#stop.signal);
         else if (this.#running) return;
-        else this.#enqueue(SEAL_TEXT, false);
+        else this.#enqueue(SEAL);
       }
     } catch (error) {
       if (!this.#stop.signal.aborted) throw error;

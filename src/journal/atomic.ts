@@ -1,0 +1,31 @@
+/** A whole file that is either there with all its content, durable, or not at all. */
+import type { Files } from '../kernel/index.ts';
+
+/**
+ * tmp → write → fsync → `check` → rename → fsync of the folder. What fails leaves at most `<name>.tmp` behind, which the
+ * next attempt replaces. `check` may read the finished file back, and throw.
+ */
+export async function writeAtomic(
+  files: Files,
+  target: { readonly directory: string; readonly name: string },
+  content: {
+    readonly parts: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+    readonly check?: (path: string) => Promise<void>;
+  },
+): Promise<void> {
+  const { directory, name } = target;
+  const path = `${directory}/${name}.tmp`;
+  await files.remove(path);
+  const handle = await files.open(path, 'create');
+  try {
+    for await (const bytes of content.parts) {
+      for (let at = 0; at < bytes.length; ) at += handle.write(bytes.subarray(at));
+    }
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+  await content.check?.(path);
+  await files.rename(path, `${directory}/${name}`);
+  await files.syncDirectory(directory);
+}

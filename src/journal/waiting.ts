@@ -1,0 +1,56 @@
+/** One record on its way to the disk. */
+import type { TroupeError } from '../kernel/index.ts';
+import type { Level, RecordBody } from './record.ts';
+import { FRAME_BYTES_MAX } from './record.ts';
+
+export interface Waiting {
+  /** 0 until its place in the order is given. */
+  seq: number;
+  /** Null: the journal's own. */
+  readonly body: RecordBody | null;
+  /** Null: the head of a new segment, whose text depends on the chain. */
+  readonly text: string | null;
+  readonly cost: number;
+  readonly level: Exclude<Level, 'memory'>;
+  readonly reserved: boolean;
+  /** Known once it is in a batch: its crc, and where it ends in the batch. */
+  crc: number;
+  end: number;
+  /** Settled while somebody waits to know where it lies. */
+  place: RecordPlace | null;
+  watched: boolean;
+  readonly resolve: () => void;
+  readonly reject: (error: TroupeError) => void;
+  readonly durable: Promise<void>;
+}
+
+/** Where the log stands right behind a record. */
+export interface RecordPlace {
+  readonly segment: number;
+  readonly offset: number;
+  /** Lines before `offset`. */
+  readonly lines: number;
+  readonly crc: number;
+}
+
+export interface WaitingParts {
+  readonly body: RecordBody | null;
+  readonly text: string | null;
+  readonly level: Waiting['level'];
+  readonly reserved: boolean;
+}
+
+export function makeWaiting(parts: WaitingParts): Waiting {
+  let resolve: () => void = () => undefined;
+  let reject: (error: TroupeError) => void = () => undefined;
+  const durable = new Promise<void>((fulfil, refuse) => {
+    resolve = fulfil;
+    reject = refuse;
+  });
+  // Who does not watch `durable` learns of a failed disk from `failed`.
+  durable.catch(() => undefined);
+  const { body, text, level, reserved } = parts;
+  const cost = (text?.length ?? 0) + FRAME_BYTES_MAX;
+  const place = { crc: 0, end: 0, place: null, watched: false };
+  return { seq: 0, body, text, cost, level, reserved, ...place, resolve, reject, durable };
+}
