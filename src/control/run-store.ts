@@ -115,8 +115,10 @@ export async function createRun(workspace: Workspace, file: RunFile): Promise<vo
     if (code === 'ENOTEMPTY' || code === 'EEXIST') throw errors.runExists(file.id);
     throw error;
   }
+  // Up to the git directory: the first run of a repository makes all of these.
   await files.syncDirectory(places.runs);
   await files.syncDirectory(places.state);
+  await files.syncDirectory(places.gitDir);
 }
 
 /** Takes a run away that was made and never began. */

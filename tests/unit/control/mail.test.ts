@@ -132,11 +132,15 @@ test('with nobody to take it mail is spooled, whole, under its id', async () => 
 
 test('spooled mail is durable when it was said to be', async () => {
   const world = makeControlWorld();
+  await world.files.makeDirectory('/repo/.git');
+  await world.files.syncDirectory('/');
+  await world.files.syncDirectory('/repo');
   await makeRun(world, makeRunFile('r1', AT, ['ada']), [started]);
   const { id } = await sendMail(world.workspace, letter, () => Promise.resolve(null));
   for (const mode of CRASH_MODES) {
     const after = world.files.crash(mode);
-    expect(await after.list('/repo/.git/troupe/spool')).toEqual([`${id}.json`]);
+    expect(await after.list('/repo/.git/troupe/spool'), mode).toEqual([`${id}.json`]);
+    expect(await after.stat('/repo/.git/troupe/runs/r1/run.json'), mode).not.toBeNull();
   }
 });
 
