@@ -14,7 +14,7 @@ const seed = Number(process.env['TROUPE_TEST_SEED'] ?? randomInt(2 ** 31));
 const ROUNDS = Number(process.env['TROUPE_TEST_ROUNDS'] ?? 3);
 const KILLS = 3;
 /** About as many records as a demo makes. */
-const RECORDS = 260;
+const RECORDS = 350;
 /** More lives than this and something does not go on. */
 const LIVES_MAX = KILLS + 4;
 

@@ -61,6 +61,25 @@ describe('the demo, from nothing', () => {
     expect(told).toMatchObject([{ from: 'lead', to: 'cy', state: 'seen' }]);
     const session = join(repo, '.git/troupe/runs', run.id, 'views/sessions/cy.jsonl');
     expect(readFileSync(session, 'utf8')).toContain('interrupted by mail before it ended');
+    // Not waited for: it would have taken five minutes.
+    expect(Date.parse(run.endedAt ?? '') - Date.parse(run.startedAt)).toBeLessThan(240_000);
+  });
+
+  it('has tasks side by side, and none before what it needs', () => {
+    const first = (type: string, task: string): number =>
+      mail.find((row) => row.type === type && row.task === task)?.seq ?? Number.NaN;
+    const assigned = (task: string): number => first('task.assign', task);
+    const finished = (task: string): number => first('task.finished', task);
+    for (const [one, other] of [
+      ['table', 'truncate'],
+      ['wrap', 'dedent'],
+    ] as const) {
+      expect(assigned(one)).toBeLessThan(finished(other));
+      expect(assigned(other)).toBeLessThan(finished(one));
+    }
+    for (const { id, needs } of tasks.filter((task) => task.id !== 'api')) {
+      for (const need of needs) expect(assigned(id), id).toBeGreaterThan(finished(need));
+    }
   });
 
   it('M3: all mail was seen', () => {
