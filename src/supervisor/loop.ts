@@ -8,12 +8,19 @@
  */
 
 import type { Journal } from '../journal/index.ts';
-import { type Clock, ensureError, fromErrorShape, type Logger } from '../kernel/index.ts';
+import {
+  type Clock,
+  ensureError,
+  fromErrorShape,
+  isoTime,
+  isTroupeError,
+  type Logger,
+} from '../kernel/index.ts';
 import type { StoredRunRecord } from '../protocol/index.ts';
 import { decide, settle } from './decide/index.ts';
 import type { Draft } from './draft.ts';
 import type { Effect } from './effect.ts';
-import { Executor, type ExecutorDeps } from './effects/executor.ts';
+import { type Answered, Executor, type ExecutorDeps } from './effects/executor.ts';
 import type { ViewFiles } from './effects/views.ts';
 import type { Happening, RunEvent, Token } from './inbox.ts';
 import type { Live } from './live.ts';
@@ -37,7 +44,7 @@ interface Pending {
 }
 
 interface Answer {
-  readonly resolve: (value: unknown) => void;
+  readonly resolve: (answer: Answered) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -72,7 +79,7 @@ export class RunLoop {
       ...deps,
       post: (event) => this.post(event),
       fail: (error) => this.fail(error),
-      answer: (token, value) => this.take(token)?.resolve(value),
+      answer: (token, answered) => this.take(token)?.resolve(answered),
       refuse: (token, error) => this.take(token)?.reject(fromErrorShape(error)),
       durableSeq: () => this.durableSeq,
       closeRun: () => this.closeRun(),
@@ -98,7 +105,7 @@ export class RunLoop {
   }
 
   /** Posts an event that carries a token; resolves with the answer, once it is durable. */
-  ask(make: (token: Token) => RunEvent): Promise<unknown> {
+  ask(make: (token: Token) => RunEvent): Promise<Answered> {
     if (this.failure !== null) return Promise.reject(this.failure);
     this.tokens += 1;
     const token = this.tokens;
@@ -184,7 +191,7 @@ export class RunLoop {
     await this.deps.views.close();
     await this.deps.journal.close({ seal: true });
     this.rejectAnswers(new Error('the run has ended'));
-    this.end.resolve(undefined);
+    this.end.resolve({ value: undefined, seq: this.durableSeq });
   }
 
   /** S6. What is running is ended by force; the journal is left as it is. */
@@ -197,9 +204,25 @@ export class RunLoop {
 
   private async abandon(cause: Error): Promise<void> {
     await this.executor.abandon();
+    await this.tellFull(cause);
     await Promise.allSettled([this.deps.journal.close({ seal: false }), this.deps.views.close()]);
     this.rejectAnswers(cause);
     this.end.reject(cause);
+  }
+
+  /** The journal keeps a reserve for this one record: why the run stands still. */
+  private async tellFull(cause: Error): Promise<void> {
+    const { journal, clock } = this.deps;
+    if (!isTroupeError(cause) || cause.code !== 'journal/full') return;
+    const text = 'stopped: no space is left on the disk';
+    const record = { at: isoTime(clock.now()), run: [{ type: 'run.interrupted', text }] };
+    try {
+      await journal.append({ k: 'run', ...record }, { reserved: true }).durable;
+    } catch (thrown) {
+      this.deps.logger.log('error', 'nothing more could be recorded', {
+        cause: ensureError(thrown).message,
+      });
+    }
   }
 
   private rejectAnswers(error: Error): void {

@@ -96,6 +96,8 @@ export interface RunState {
   readonly saved: SavedFact[];
   /** Calls of each actor's last answer that have no result yet. */
   readonly openCalls: Map<ActorName, Map<CallId, OpenCall>>;
+  /** Who asked for calls in its last answer and has not answered since: its turn goes on, whatever ends meanwhile. */
+  readonly midTurn: Set<ActorName>;
   /** The task that each actor works on now; at most one, and one actor a task. */
   readonly claims: Map<ActorName, TaskId>;
   /** Fence of the claim for which a task's tree was ready and its worker told. */
@@ -134,6 +136,7 @@ export function makeRunState(file: RunFile): RunState {
     trees: new Map(),
     saved: [],
     openCalls: new Map(),
+    midTurn: new Set(),
     claims: new Map(),
     assigned: new Map(),
     usage: { total: NO_USAGE, byActor: new Map(), byTask: new Map() },
@@ -168,6 +171,10 @@ export function applyRecord(state: RunState, record: StoredRunRecord): void {
     if (change.type === 'actor.ended') {
       state.openCalls.delete(change.name);
       if (change.end.kind === 'crashed') noteDeath(state, change.name, record.at);
+      // With its task (which starts over) or its life the turn is over as well.
+      if (change.end.kind !== 'crashed' || state.claims.has(change.name)) {
+        state.midTurn.delete(change.name);
+      }
     }
   }
   for (const change of record.tasks ?? []) {
@@ -196,6 +203,8 @@ function applyEntries(state: RunState, record: StoredRunRecord): void {
         if (block.type === 'call') open.set(block.id, { id: block.id, name: block.name });
       }
       state.openCalls.set(actor, open);
+      if (open.size > 0) state.midTurn.add(actor);
+      else state.midTurn.delete(actor);
       addTo(state.usage.byActor, actor, entry.usage);
       if (entry.task !== null) addTo(state.usage.byTask, entry.task, entry.usage);
       state.usage.total = addUsage(state.usage.total, entry.usage);

@@ -169,6 +169,7 @@ export function actorExited(
   });
   if (target !== name) live.mailDirty.add(target);
   live.mailDirty.add(name);
+  if (node === null && state.midTurn.has(name)) live.wake.add(name);
   return draft;
 }
 

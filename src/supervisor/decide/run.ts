@@ -5,7 +5,7 @@
  * - S3 A run ends only when every task is terminal and every live actor has taken in its mail (M3).
  * - S4 Stop says stopped only after every thread and process is gone.
  */
-import { actorOf } from '../../actors/index.ts';
+import { type Actor, actorOf } from '../../actors/index.ts';
 import { isoTime, LEAD, USER } from '../../kernel/index.ts';
 import { hasUnread } from '../../mailbox/index.ts';
 import type { Reason, RunEndState } from '../../protocol/index.ts';
@@ -85,7 +85,7 @@ export function resumed(
         incarnation,
         end: { kind: 'crashed', text: 'the supervisor ended' },
       });
-    } else if (actor.kind === 'lead' && actor.incarnation > 0) live.wake.add(name);
+    } else if (isCut(state, actor)) live.wake.add(name);
     live.mailDirty.add(name);
   }
   for (const node of state.graph.nodes.values()) {
@@ -104,6 +104,12 @@ export function resumed(
     if (node.state === 'done' && tree !== undefined) dropTree(draft, live, tree);
   }
   return draft.effect({ type: 'sweep.later', ms: SWEEP_MS });
+}
+
+/** Its turn goes on without new mail. Who holds a task is woken when its tree is ready. */
+function isCut(state: RunState, actor: Actor): boolean {
+  if (actor.kind === 'lead') return actor.incarnation > 0;
+  return state.midTurn.has(actor.name) && !state.claims.has(actor.name);
 }
 
 function endOpenProcs(draft: Draft, why: 'lost' | 'killed', left: readonly number[]): void {
@@ -198,7 +204,7 @@ export function stopActor(
       type: 'actor.stop',
       name: facts.name,
       incarnation: actor.incarnation,
-      graceMs: STOP_GRACE_MS,
+      graceMs: event.now ? 0 : STOP_GRACE_MS,
     });
   }
   endStopped(draft, live, { name: facts.name, incarnation: facts.incarnation, text });
