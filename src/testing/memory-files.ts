@@ -96,6 +96,11 @@ export class MemoryFiles implements Files {
    */
   crash(mode: CrashMode): MemoryFiles {
     this.#dead = true;
+    return this.fork(mode);
+  }
+
+  /** What a crash now would leave, while this disk and its process go on. */
+  fork(mode: CrashMode): MemoryFiles {
     const next = new MemoryFiles({ ...this.#options, random: this.#random });
     next.#root = this.#root.afterCrash(mode, this.#random, new Map());
     return next;

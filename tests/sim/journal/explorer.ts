@@ -1,6 +1,10 @@
 /**
- * Explores what a crash can do to a journal: the production code runs on `MemoryFiles`, the disk crashes before one
- * operation, the next start finds what that left, and checkers say whether a promise was broken.
+ * Explores what a crash can do to a journal: the production code runs on `MemoryFiles`; before each operation the disks
+ * that a crash could leave there are set aside. On each of them the next start recovers, and checkers say whether a
+ * promise was broken. Some of those starts, with the work after them, are taken through the same: a second crash.
+ *
+ * Checkers bear the numbers of the contract (mailbox.md §3.2): C1 acknowledged is durable, C2 what was not acknowledged
+ * is whole or absent, C5 order, C8 a full disk. C3, C4, C6 and C7 are those of `mail-explorer.ts`.
  */
 
 import {
@@ -31,18 +35,18 @@ const LIMITS: Partial<JournalLimits> = {
 export type Mutate = (files: Files) => Files;
 
 /** All that was ever promised, over every start of one history. */
-export interface Ledger {
+interface Ledger {
   /** Acknowledged: seq → payload. */
   readonly acked: Map<number, string>;
   /** Every payload that was ever handed in. */
   readonly sent: Set<string>;
 }
 
-export function makeLedger(): Ledger {
+function makeLedger(): Ledger {
   return { acked: new Map(), sent: new Set() };
 }
 
-export function copyLedger(ledger: Ledger): Ledger {
+function copyLedger(ledger: Ledger): Ledger {
   return { acked: new Map(ledger.acked), sent: new Set(ledger.sent) };
 }
 
@@ -68,7 +72,7 @@ async function open(world: World, seen?: StoredRecord[]): Promise<Journal> {
 }
 
 /** A start, some senders in and out of step, and an end; the disk may die anywhere in it, or be full for a while. */
-export async function work(
+async function work(
   disk: MemoryFiles,
   seed: string,
   mutate: Mutate,
@@ -107,30 +111,8 @@ async function unlessFull(sent: Promise<void>): Promise<void> {
   }
 }
 
-/** Runs until it ends or the disk dies before operation `at`; true when it died. */
-export async function runUntil(
-  disk: MemoryFiles,
-  at: number,
-  run: (disk: MemoryFiles) => Promise<unknown>,
-): Promise<boolean> {
-  let crashed = false;
-  const died = new Promise<void>((resolve) => {
-    disk.before = (operation) => {
-      if (operation.number < at || crashed) return;
-      crashed = true;
-      disk.crash('none');
-      resolve();
-    };
-  });
-  const done = run(disk);
-  done.catch(() => undefined);
-  await Promise.race([died, crashed ? died : done]);
-  disk.before = null;
-  return crashed;
-}
-
 /** Recovers, holds what comes back against the ledger, and goes on: appends, reopens. Null: no promise was broken. */
-export async function check(
+async function check(
   disk: MemoryFiles,
   seed: string,
   mutate: Mutate,
@@ -146,25 +128,25 @@ export async function check(
   journal = await open(world, second);
   const changed = differs(first, second);
   await journal.close({ seal: false });
-  return changed ? 'recovery is not idempotent' : null;
+  return changed ? 'J13: recovery is not idempotent' : null;
 }
 
 function judge(found: readonly StoredRecord[], journal: Journal, ledger: Ledger): string | null {
   const { report } = journal;
-  if (report.gaps.length > 0) return `gap: ${JSON.stringify(report.gaps)}`;
+  if (report.gaps.length > 0) return `C1: gap: ${JSON.stringify(report.gaps)}`;
   for (const [index, record] of found.entries()) {
-    if (record.s !== index + 1) return `seq ${record.s} at position ${index + 1}`;
-    if (record.d >= record.s) return `record ${record.s} calls ${record.d} durable`;
+    if (record.s !== index + 1) return `C5: seq ${record.s} at position ${index + 1}`;
+    if (record.d >= record.s) return `C1: record ${record.s} calls ${record.d} durable`;
     if (record.k === 'msg' && !ledger.sent.has(String(record['text']))) {
-      return `record ${record.s} was never sent`;
+      return `C2: record ${record.s} was never sent`;
     }
   }
   for (const [seq, text] of ledger.acked) {
     const record = found[seq - 1];
-    if (record === undefined) return `acknowledged record ${seq} is lost`;
-    if (record['text'] !== text) return `acknowledged record ${seq} is another one`;
+    if (record === undefined) return `C1: acknowledged record ${seq} is lost`;
+    if (record['text'] !== text) return `C1: acknowledged record ${seq} is another one`;
   }
-  if (journal.nextSeq < found.length + 1) return 'the next seq was given out before';
+  if (journal.nextSeq < found.length + 1) return 'C5: the next seq was given out before';
   return null;
 }
 
@@ -190,9 +172,16 @@ export interface Exploration {
   violation: string | null;
 }
 
+/** A disk as a crash before one operation leaves it, and what was promised until then. */
+interface Moment {
+  readonly disk: MemoryFiles;
+  readonly ledger: Ledger;
+  readonly path: string;
+}
+
 /**
- * One history that dies before each of its operations; each disk that may be left is recovered, also with a second crash
- * somewhere in that recovery and the work after it. Ends at the first violation.
+ * One history with a crash before each of its operations and at its end, and a second one in the recovery and the work
+ * after some of them. Ends at the first violation.
  */
 export async function explore(
   seed: string,
@@ -200,61 +189,81 @@ export async function explore(
   statesMax: number,
 ): Promise<Exploration> {
   const exploration: Exploration = { states: 0, violation: null };
-  for (let at = 1; ; at += 1) {
-    const disk = await newDisk(seed);
-    const ledger = makeLedger();
-    const start = disk.operations;
-    const crashed = await runUntil(disk, start + at, (target) =>
-      work(target, seed, mutate, ledger),
-    );
-    for (const mode of CRASH_MODES) {
-      await afterCrash({ disk, ledger, mode, path: `${at}/${mode}` }, seed, mutate, exploration);
-      if (exploration.violation !== null || exploration.states >= statesMax) return exploration;
+  const random = new SeededRandom(`${seed}/second`);
+  const life = { seed, mutate, path: '', modesOf: () => CRASH_MODES };
+  for (const moment of await live(await newDisk(seed), makeLedger(), life, exploration)) {
+    if (!goesOn(exploration, statesMax)) break;
+    // Taken before the check, which works on the disk as well.
+    const again = moment.disk.fork('kill');
+    await checkMoment(moment, life, exploration);
+    if (random.next() >= SECOND_SHARE || !goesOn(exploration, statesMax)) continue;
+    const modesOf = (number: number): readonly CrashMode[] =>
+      number <= RECOVERY_OPERATIONS || random.next() < 0.1
+        ? CRASH_MODES.filter(() => random.next() < 0.4)
+        : [];
+    const second = { seed: `${seed}/second`, mutate, path: `${moment.path}, then `, modesOf };
+    for (const later of await live(again, copyLedger(moment.ledger), second, exploration)) {
+      if (!goesOn(exploration, statesMax)) break;
+      await checkMoment(later, second, exploration);
     }
-    if (!crashed) return exploration;
   }
+  return exploration;
 }
 
-interface Moment {
-  readonly disk: MemoryFiles;
-  readonly ledger: Ledger;
-  readonly mode: CrashMode;
+const SECOND_SHARE = 0.1;
+const RECOVERY_OPERATIONS = 24;
+
+function goesOn(exploration: Exploration, statesMax: number): boolean {
+  return exploration.violation === null && exploration.states < statesMax;
+}
+
+interface Life {
+  readonly seed: string;
+  readonly mutate: Mutate;
   readonly path: string;
+  /** How a crash before the operation of this number may go. */
+  readonly modesOf: (number: number) => readonly CrashMode[];
 }
 
-async function afterCrash(
-  moment: Moment,
-  seed: string,
-  mutate: Mutate,
+/** Runs a history and sets aside every disk that a crash could leave of it. */
+async function live(
+  disk: MemoryFiles,
+  ledger: Ledger,
+  life: Life,
   exploration: Exploration,
-): Promise<void> {
-  const { disk, ledger, mode, path } = moment;
-  const once = disk.crash(mode);
-  const found = await guarded(() => check(once, seed, mutate, ledger));
-  exploration.states += 1;
-  if (found !== null) {
-    exploration.violation ??= `crash ${path}: ${found}`;
-    return;
+): Promise<Moment[]> {
+  const moments: Moment[] = [];
+  const start = disk.operations;
+  const setAside = (number: number): void => {
+    for (const mode of life.modesOf(number)) {
+      const path = `${life.path}${number}/${mode}`;
+      moments.push({ disk: disk.fork(mode), ledger: copyLedger(ledger), path });
+    }
+  };
+  disk.before = (operation) => setAside(operation.number - start);
+  try {
+    await work(disk, life.seed, life.mutate, ledger);
+    setAside(disk.operations - start + 1);
+  } catch (error) {
+    exploration.violation ??= `${life.path}while it worked: ${described(error)}`;
   }
-  const random = new SeededRandom(`${seed}/${path}`);
-  // The second life dies too, in recovery or soon after; where, is drawn.
-  for (let round = 0; round < 3; round += 1) {
-    const again = disk.crash(mode);
-    const both = copyLedger(ledger);
-    const at = again.operations + 1 + random.below(round === 0 ? 16 : 48);
-    await runUntil(again, at, (target) => work(target, `${seed}/second`, mutate, both));
-    const second = random.pick(CRASH_MODES) ?? 'none';
-    const bad = await guarded(() => check(again.crash(second), seed, mutate, both));
-    exploration.states += 1;
-    if (bad !== null) exploration.violation ??= `crash ${path}, then ${at}/${second}: ${bad}`;
-  }
+  disk.before = null;
+  return moments;
 }
 
-/** A start that fails breaks a promise as well. */
-async function guarded(run: () => Promise<string | null>): Promise<string | null> {
+async function checkMoment(moment: Moment, life: Life, exploration: Exploration): Promise<void> {
+  const { disk, ledger, path } = moment;
+  exploration.states += 1;
+  let found: string | null;
   try {
-    return await run();
+    found = await check(disk, life.seed, life.mutate, ledger);
   } catch (error) {
-    return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    // A start that fails breaks a promise as well.
+    found = `recovery failed: ${described(error)}`;
   }
+  if (found !== null) exploration.violation ??= `crash ${path}: ${found}`;
+}
+
+function described(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 }

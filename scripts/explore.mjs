@@ -1,0 +1,84 @@
+#!/usr/bin/env node
+/**
+ * `npm run explore -- [--states N] [--seed S]`: crash states of the journal and of the mail of a run, until N were
+ * looked at or a promise was broken. A seed that broke one is printed and repeats it as `--seed`.
+ */
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { build } from 'tsdown';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const { values } = parseArgs({
+  options: {
+    states: { type: 'string', default: '100000' },
+    seed: { type: 'string', default: process.env.TROUPE_SEED ?? String(process.hrtime.bigint()) },
+  },
+});
+const statesMax = Number(values.states);
+if (!Number.isSafeInteger(statesMax) || statesMax < 1) {
+  console.error(`explore: --states ${values.states} is no number of states`);
+  process.exit(2);
+}
+
+// Inside the project, so that the bundle finds its packages.
+const outDir = join(root, 'node_modules', '.troupe-sim', `explore-${process.pid}`);
+mkdirSync(outDir, { recursive: true });
+await build({
+  config: false,
+  cwd: root,
+  entry: {
+    journal: 'tests/sim/journal/explorer.ts',
+    mail: 'tests/sim/journal/mail-explorer.ts',
+    mutants: 'tests/sim/journal/mutants.ts',
+  },
+  outDir,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  dts: false,
+  fixedExtension: false,
+  logLevel: 'warn',
+});
+const load = (name) => import(pathToFileURL(join(outDir, `${name}.js`)).href);
+const [{ explore }, { exploreMail }, { faithful }] = await Promise.all(
+  ['journal', 'mail', 'mutants'].map(load),
+);
+
+rmSync(outDir, { recursive: true });
+
+const PROGRESS_STATES = 50_000;
+/** Many histories tell more than all crashes of one. */
+const SEED_STATES_MAX = 3_000;
+const began = process.hrtime.bigint();
+const counts = { journal: 0, mail: 0 };
+let total = 0;
+for (let index = 0; total < statesMax; index += 1) {
+  const seed = index === 0 ? values.seed : `${values.seed}.${index}`;
+  for (const [what, run] of [
+    ['journal', explore],
+    ['mail', exploreMail],
+  ]) {
+    const { states, violation } = await run(
+      seed,
+      faithful,
+      Math.min(statesMax - total, SEED_STATES_MAX),
+    );
+    counts[what] += states;
+    if (violation !== null) {
+      console.error(`explore: ${what}, seed ${seed}: ${violation}`);
+      console.error(`repeat it: npm run explore -- --states 1000000 --seed ${seed}`);
+      process.exit(1);
+    }
+    if (Math.floor((total + states) / PROGRESS_STATES) > Math.floor(total / PROGRESS_STATES)) {
+      console.log(`${total + states} states, no promise broken`);
+    }
+    total += states;
+  }
+}
+const seconds = Number(process.hrtime.bigint() - began) / 1e9;
+console.log(
+  `${total} crash states (${counts.journal} of the journal, ${counts.mail} of mail), seed ${values.seed}: ` +
+    `no promise broken, ${Math.round(total / seconds)} states a second`,
+);

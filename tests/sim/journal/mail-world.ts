@@ -1,0 +1,280 @@
+/**
+ * One process's time with a simulated run: the production loop, decisions, journal and mailboxes on a disk that may fail
+ * or die. Trees and commands answer at once; one command never ends, so that the run does not either.
+ */
+import { setImmediate as turn } from 'node:timers/promises';
+import { type Journal, openJournal, type StoredRecord } from '../../../src/journal/index.ts';
+import {
+  asActorName,
+  type FileHandle,
+  type Files,
+  isTroupeError,
+  type Logger,
+} from '../../../src/kernel/index.ts';
+import { makeMailState } from '../../../src/mailbox/index.ts';
+import type { Lane, RunFile, StoredRunRecord } from '../../../src/protocol/index.ts';
+import type { CommandWork, TreeWork } from '../../../src/supervisor/effects/executor.ts';
+import { ViewFiles } from '../../../src/supervisor/effects/views.ts';
+import type { CommandOutcome } from '../../../src/supervisor/inbox.ts';
+import { makeLive } from '../../../src/supervisor/live.ts';
+import { RunLoop } from '../../../src/supervisor/loop.ts';
+import { applyRecord, makeRunState, type RunState } from '../../../src/supervisor/state.ts';
+import type { MemoryFiles } from '../../../src/testing/memory-files.ts';
+import { SeededRandom } from '../../../src/testing/seeded-random.ts';
+import { VirtualClock } from '../../../src/testing/virtual-clock.ts';
+import { runFile, task, team } from '../../support/team.ts';
+import type { Mutate } from './explorer.ts';
+import { DIRECTORY } from './explorer.ts';
+import { SimHost } from './mail-actors.ts';
+import type { Fact } from './mail-facts.ts';
+
+/** So small that senders meet it. */
+export const UNREAD_MAX = 6;
+
+const LIMITS = { segmentBytesMax: 12_000, reserveBytes: 2000, fullRetryMs: 5 };
+const TIP = '0'.repeat(40);
+
+const RUN: RunFile = runFile({
+  id: 'sim',
+  team: team({
+    lead: true,
+    teammates: ['ada', 'bo'],
+    tasks: [task({ id: 'hold', run: 'hold' })],
+  }),
+  baseCommit: TIP,
+  workspace: '/w',
+  treesRoot: '/t',
+});
+
+export interface Letter {
+  readonly id: string;
+  readonly to: string;
+  readonly text: string;
+  readonly lane: Lane;
+}
+
+export interface WorldOptions {
+  readonly disk: MemoryFiles;
+  readonly seed: string;
+  readonly mutate: Mutate;
+  readonly facts: Fact[];
+}
+
+export class MailWorld {
+  readonly clock: VirtualClock;
+  readonly journal: Journal;
+  readonly state: RunState;
+  /** As recovery gave them. */
+  readonly records: readonly StoredRecord[];
+  readonly #loop: RunLoop;
+  readonly #facts: Fact[];
+
+  private constructor(parts: {
+    clock: VirtualClock;
+    journal: Journal;
+    state: RunState;
+    records: readonly StoredRecord[];
+    facts: Fact[];
+  }) {
+    const { clock, journal, state, records, facts } = parts;
+    this.clock = clock;
+    this.journal = journal;
+    this.state = state;
+    this.records = records;
+    this.#facts = facts;
+    const openCalls = (name: string): string[] => [
+      ...(state.openCalls.get(asActorName(name))?.keys() ?? []),
+    ];
+    const host = new SimHost({ facts, openCalls: (name) => openCalls(name) as never });
+    const live = makeLive({ startedMonotonic: 0, wallUsedMs: 0, tip: TIP });
+    this.#loop = new RunLoop(state, live, {
+      clock,
+      logger: silent,
+      journal,
+      git: instantTrees(),
+      processes: endlessCommands(),
+      views: new NoViews({ files: noFiles, clock, logger: silent, directory: '' }),
+      hosts: { thread: host, pool: host },
+      directories: { journal: DIRECTORY, outputs: '/o' },
+      onRecord: () => undefined,
+      onLive: () => undefined,
+    });
+  }
+
+  /** Recovers the journal; nothing moves before `begin`. */
+  static async open(options: WorldOptions): Promise<MailWorld> {
+    const { disk, seed, mutate, facts } = options;
+    facts.push({ type: 'life' });
+    const clock = new VirtualClock();
+    const state: RunState = {
+      ...makeRunState(RUN),
+      mail: makeMailState({ unreadMax: UNREAD_MAX }),
+    };
+    const records: StoredRecord[] = [];
+    const journal = await openJournal({
+      files: watchSyncs(mutate(disk), facts),
+      clock,
+      random: new SeededRandom(seed),
+      directory: DIRECTORY,
+      name: 'sim',
+      limits: LIMITS,
+      onRecord: (record) => {
+        records.push(record);
+        applyRecord(state, record as unknown as StoredRunRecord);
+      },
+    });
+    return new MailWorld({ clock, journal, state, records, facts });
+  }
+
+  async begin(): Promise<void> {
+    const first = this.state.run.startedAt === null;
+    this.#loop.post(first ? { type: 'started' } : { type: 'resumed', left: [] });
+    await this.settle();
+  }
+
+  /** Everything that can happen without time passing has happened. */
+  async settle(): Promise<void> {
+    await turn();
+    await turn();
+  }
+
+  async offer(letter: Letter): Promise<void> {
+    const { id, to, text } = letter;
+    this.#facts.push({ type: 'offered', id, to, text });
+    try {
+      const answer = (await this.#loop.ask((token) => ({ type: 'send', token, ...letter }))) as {
+        readonly dup?: true;
+        readonly n: number;
+        readonly state: 'accepted' | 'dead';
+      };
+      if (answer.dup === true) this.#facts.push({ type: 'duplicate', id });
+      else this.#facts.push({ type: answer.state, id, to, n: answer.n });
+    } catch (error) {
+      const code = isTroupeError(error) ? error.code : 'other';
+      this.#facts.push({ type: 'refused', id, code });
+    }
+  }
+
+  async stopActor(name: string): Promise<void> {
+    const event = { type: 'stop.actor', name, by: 'the simulation' } as const;
+    await this.#loop.ask((token) => ({ ...event, token })).catch(() => undefined);
+  }
+
+  /** An orderly end of this process. */
+  async stop(): Promise<void> {
+    this.#loop.post({ type: 'stop', now: true, by: 'the simulation' });
+    await this.#loop.finished.catch(() => undefined);
+  }
+}
+
+/** Tells of a failed sync, and of a file that is touched after its sync failed. */
+function watchSyncs(files: Files, facts: Fact[]): Files {
+  return {
+    open: async (path, mode) => watchHandle(await files.open(path, mode), path, facts),
+    readFile: (path) => files.readFile(path),
+    stat: (path) => files.stat(path),
+    list: (path) => files.list(path),
+    makeDirectory: (path) => files.makeDirectory(path),
+    rename: (from, to) => files.rename(from, to),
+    link: (from, to) => files.link(from, to),
+    remove: (path) => files.remove(path),
+    syncDirectory: (path) => files.syncDirectory(path),
+    watch: (path, onChange, signal) => files.watch(path, onChange, signal),
+  };
+}
+
+function watchHandle(handle: FileHandle, path: string, facts: Fact[]): FileHandle {
+  let failed = false;
+  const touched = (): void => {
+    if (failed) facts.push({ type: 'retried', path });
+  };
+  return {
+    write: (bytes) => {
+      touched();
+      return handle.write(bytes);
+    },
+    read: (position, length) => handle.read(position, length),
+    datasync: async () => {
+      touched();
+      try {
+        await handle.datasync();
+      } catch (error) {
+        failed = true;
+        facts.push({ type: 'failed', code: 'sync' });
+        throw error;
+      }
+    },
+    truncate: (size) => handle.truncate(size),
+    size: () => handle.size(),
+    close: () => handle.close(),
+  };
+}
+
+const silent: Logger = { log: () => undefined };
+
+/** Views can be made anew; the disk has enough to do without them. */
+class NoViews extends ViewFiles {
+  override note(): void {
+    // Not wanted here.
+  }
+  override noteTasks(): void {
+    // Not wanted here.
+  }
+  override async flush(): Promise<void> {
+    // Not wanted here.
+  }
+  override async close(): Promise<void> {
+    // Not wanted here.
+  }
+}
+
+const never = (): never => {
+  throw new Error('views are not written here');
+};
+const noFiles: Files = {
+  open: never,
+  readFile: never,
+  stat: never,
+  list: never,
+  makeDirectory: never,
+  rename: never,
+  link: never,
+  remove: never,
+  syncDirectory: never,
+  watch: never,
+};
+
+function instantTrees(): TreeWork {
+  return {
+    prepare: async ({ path, task }) => ({
+      kind: 'ready',
+      path,
+      branch: `b/${task}`,
+      start: TIP,
+      note: null,
+    }),
+    commit: async () => ({ kind: 'unchanged' }),
+    restore: async () => undefined,
+    merge: async () => ({ kind: 'nothing', at: TIP }),
+    advance: async () => true,
+    view: async ({ path }) => ({ kind: 'ready', path, branch: '', start: TIP, note: null }),
+    scratch: async () => ({ path: '/s', drop: async () => undefined }),
+    drop: async () => ({ removed: true, saved: null, text: '' }),
+  };
+}
+
+function endlessCommands(): CommandWork {
+  let end: (outcome: CommandOutcome) => void = () => undefined;
+  const killed = { signal: 'SIGKILL', why: 'killed', left: [], text: '', cut: false } as const;
+  return {
+    run: () =>
+      new Promise((resolve) => {
+        end = resolve;
+      }),
+    kill: () => end({ code: null, durationMs: 0, ...killed }),
+    close: async () => {
+      end({ code: null, durationMs: 0, ...killed });
+      return [];
+    },
+  };
+}
