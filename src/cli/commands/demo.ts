@@ -12,14 +12,17 @@ import type { Context } from '../context.ts';
 import { openFolder, TEAM_FILE } from '../demo/folder.ts';
 import { tellTour } from '../demo/tell.ts';
 import { tidyUp } from '../demo/tidy.ts';
+import { quoted } from '../demo/tour.ts';
 import { hostRun } from '../host-run.ts';
 import { exitOf } from '../view/summary.ts';
 
 const DEFAULT_FOLDER = 'troupe-demo';
 
 export async function run(context: Context, args: readonly string[]): Promise<ExitCode> {
-  const name = args[0] ?? DEFAULT_FOLDER;
-  const folder = await openFolder(context, name);
+  const wanted = args[0] ?? DEFAULT_FOLDER;
+  const folder = await openFolder(context, wanted);
+  // Commands that a person copies have to work for the folder that they stand in, too.
+  const name = /^[./]*$/.test(wanted) ? folder : wanted;
   const workspace = await (await context.machine()).openWorkspace(folder);
   const before = await viewNewest(workspace);
   if (before?.state.run.ended != null) return explain(context, { workspace, name, view: before });
@@ -29,7 +32,7 @@ export async function run(context: Context, args: readonly string[]): Promise<Ex
   const view = await viewNewest(workspace);
   if (context.json || view === null) return exit;
   if (view.state.run.ended === null) {
-    context.print(`\nGo on with it: troupe demo ${name}\n`);
+    context.print(`\nGo on with it: troupe demo ${quoted(name)}\n`);
     return exit;
   }
   await tellTour(context, { workspace, name, view });
