@@ -59,7 +59,8 @@ export function makeLiveControl(options: LiveControlOptions): LiveControl {
     },
     stopRun: async ({ run, now, by }) => supervisor.stop({ run: runOf(run), now, by }),
     // How long an actor may take to end is the supervisor's own rule; `now` changes nothing there yet.
-    stopActor: async ({ run, name, by }) => supervisor.stopActor({ run: runOf(run), name, by }),
+    stopActor: async ({ run, name, now, by }) =>
+      supervisor.stopActor({ run: runOf(run), name, now, by }),
     subscribe: ({ run, from, types }) => {
       const id = runOf(run);
       const events = hub.subscribe({ run: id, ...defined({ from, types }) });

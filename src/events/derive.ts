@@ -6,6 +6,7 @@
  *   sections below is part of that and is never changed.
  * - E2 Every string of `data` is redacted, then bounded.
  */
+import type { LiveKind } from '../protocol/actor-wire.ts';
 import type { TroupeEvent } from '../protocol/event.ts';
 import type { StoredRunRecord } from '../protocol/record.ts';
 import type { SessionEntry } from '../protocol/session.ts';
@@ -45,7 +46,7 @@ export interface LivePart {
   readonly run: string;
   readonly actor: string;
   readonly incarnation?: number;
-  readonly event: 'text' | 'thinking' | 'tooling';
+  readonly event: LiveKind;
   readonly text: string;
 }
 

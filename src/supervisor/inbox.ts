@@ -113,6 +113,7 @@ export type RunEvent =
       readonly type: 'stop.actor';
       readonly token: Token;
       readonly name: string;
+      readonly now: boolean;
       readonly by: string;
     }
   /** Every thread and process of the run is gone. */

@@ -15,7 +15,14 @@ import {
   type Random,
   TroupeError,
 } from '../kernel/index.ts';
-import type { ActorRow, Lane, RunFile, RunRow, StoredRunRecord } from '../protocol/index.ts';
+import type {
+  ActorRow,
+  Lane,
+  LiveKind,
+  RunFile,
+  RunRow,
+  StoredRunRecord,
+} from '../protocol/index.ts';
 import { createIntegrationBranch, type Repository } from '../worktree/index.ts';
 import { ProcessHost } from './effects/commands.ts';
 import { GitWork } from './effects/git.ts';
@@ -29,7 +36,7 @@ import { applyRecord, makeRunState, type RunState } from './state.ts';
 
 export interface LiveEvent {
   readonly actor: string;
-  readonly type: 'text' | 'thinking' | 'tooling';
+  readonly type: LiveKind;
   readonly data: string;
 }
 
@@ -87,6 +94,7 @@ export interface Supervisor {
   stopActor(request: {
     readonly run: string;
     readonly name: string;
+    readonly now: boolean;
     readonly by: string;
   }): Promise<ActorRow>;
   liveness(run: string): Liveness;
@@ -138,7 +146,7 @@ class RunningSupervisor implements Supervisor {
   async resumeRun(run: string): Promise<void> {
     const file = await this.readRunFile(run);
     const state = makeRunState(file);
-    const left = await this.deps.exec.sweep(`${run}/`);
+    const left = await this.deps.exec.sweep(run);
     const loop = await this.open(file, state);
     if (state.run.ended !== null) {
       this.loops.delete(run);
@@ -256,8 +264,8 @@ class RunningSupervisor implements Supervisor {
     const lane: Lane = request.interrupt ? 'interrupt' : 'normal';
     const { to, text } = request;
     const loop = this.loop(request.run);
-    const value = await loop.ask((token) => ({ type: 'send', token, to, text, lane, id: null }));
-    return { seq: loop.state.lastSeq, ...(value as Omit<SendReceipt, 'seq'>) };
+    const answered = await loop.ask((token) => ({ type: 'send', token, to, text, lane, id: null }));
+    return { seq: answered.seq, ...(answered.value as Omit<SendReceipt, 'seq'>) };
   }
 
   async settleDead(request: {
@@ -266,8 +274,13 @@ class RunningSupervisor implements Supervisor {
     what: 'retried' | 'dropped';
   }): Promise<{ to: string; n: number; id: string }> {
     const { run, id, what } = request;
-    const value = await this.loop(run).ask((token) => ({ type: 'mail.settle', token, id, what }));
-    return value as { to: string; n: number; id: string };
+    const answered = await this.loop(run).ask((token) => ({
+      type: 'mail.settle',
+      token,
+      id,
+      what,
+    }));
+    return answered.value as { to: string; n: number; id: string };
   }
 
   async stop(request: { run: string; now: boolean; by: string }): Promise<RunRow> {
@@ -276,10 +289,15 @@ class RunningSupervisor implements Supervisor {
     return this.finished(request.run);
   }
 
-  async stopActor(request: { run: string; name: string; by: string }): Promise<ActorRow> {
+  async stopActor(request: {
+    run: string;
+    name: string;
+    now: boolean;
+    by: string;
+  }): Promise<ActorRow> {
     const loop = this.loop(request.run);
-    const { name, by } = request;
-    await loop.ask((token) => ({ type: 'stop.actor', token, name, by }));
+    const { name, now, by } = request;
+    await loop.ask((token) => ({ type: 'stop.actor', token, name, now, by }));
     const row = actorRows(loop.state, this.liveness(request.run)).find((one) => one.name === name);
     if (row === undefined)
       throw new TroupeError({

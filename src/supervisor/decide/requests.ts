@@ -70,7 +70,9 @@ function answer(asking: Asking, request: ActorRequest): Draft {
       setPhase(asking, 'idle');
       return stuck(asking, reply(asking, draft, { type: 'noted' }), request);
     case 'live':
-      if (request.event !== 'text') setPhase(asking, request.event);
+      if (request.event === 'thinking' || request.event === 'tooling') {
+        setPhase(asking, request.event);
+      }
       return draft;
   }
 }

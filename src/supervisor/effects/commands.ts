@@ -139,7 +139,7 @@ export class ProcessHost {
       return (await entry.process.exited).left;
     });
     const left = (await Promise.all(ends)).flat();
-    const swept = await this.deps.exec.sweep(`${this.deps.run}/`);
+    const swept = await this.deps.exec.sweep(this.deps.run);
     return [...new Set([...left, ...swept])];
   }
 

@@ -10,7 +10,7 @@ import {
   ensureError,
   type Logger,
 } from '../../kernel/index.ts';
-import type { Upward } from '../../protocol/index.ts';
+import type { LiveKind, Upward } from '../../protocol/index.ts';
 import type { Effect } from '../effect.ts';
 import type { CommandOutcome, RunEvent, Token } from '../inbox.ts';
 import { KILL_GRACE_MS } from '../limits.ts';
@@ -24,6 +24,12 @@ export type TreeWork = Pick<
 >;
 export type CommandWork = Pick<ProcessHost, 'run' | 'kill' | 'close'>;
 
+/** What a question is answered with, and the record that the answer rests on. */
+export interface Answered {
+  readonly value: unknown;
+  readonly seq: number;
+}
+
 export interface ExecutorDeps {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -31,14 +37,10 @@ export interface ExecutorDeps {
   readonly processes: CommandWork;
   readonly hosts: { readonly thread: ActorHost; readonly pool: ActorHost };
   readonly directories: { readonly journal: string; readonly outputs: string };
-  readonly onLive: (event: {
-    actor: string;
-    type: 'text' | 'thinking' | 'tooling';
-    data: string;
-  }) => void;
+  readonly onLive: (event: { actor: string; type: LiveKind; data: string }) => void;
   readonly post: (event: RunEvent) => void;
   readonly fail: (error: Error) => void;
-  readonly answer: (token: Token, value: unknown) => void;
+  readonly answer: (token: Token, answer: Answered) => void;
   readonly refuse: (token: Token, error: ErrorShape) => void;
   readonly durableSeq: () => number;
   /** Called once, after `stopped` was posted. */
@@ -72,7 +74,10 @@ export class Executor {
         return;
       }
       case 'answer':
-        this.deps.answer(effect.token, effect.value);
+        this.deps.answer(effect.token, {
+          value: effect.value,
+          seq: seq ?? this.deps.durableSeq(),
+        });
         return;
       case 'refuse':
         this.deps.refuse(effect.token, effect.error);
