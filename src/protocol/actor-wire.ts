@@ -2,12 +2,14 @@
  * What crosses between the supervisor and an actor's thread. Requests go up as JSON strings, batched per tick; replies
  * and pushes come down the same way. The control port (Comlink) starts, interrupts and stops an actor.
  */
-import type { ActorName, CallId, TaskId } from '../kernel/ids.ts';
+
 import type { ErrorShape } from '../kernel/errors.ts';
+import type { ActorName, CallId, TaskId } from '../kernel/ids.ts';
 import type { Envelope } from './envelope.ts';
+import type { FailureData } from './provider.ts';
 import type { ActorKind } from './record.ts';
 import type { MailItem, SessionEntry } from './session.ts';
-import type { AgentProfile, Limits, PermissionRule, Effect } from './team.ts';
+import type { AgentProfile, Effect, Limits, PermissionRule } from './team.ts';
 import type { Usage } from './usage.ts';
 
 /** Where an actor works: the tree of its task, or the read-only view of the integration branch. */
@@ -64,6 +66,9 @@ export interface ResultStep {
   readonly entries: readonly SessionEntry[];
 }
 
+/** What a live fragment is: text of the answer, a change of activity, or that what was shown is void. */
+export type LiveKind = 'text' | 'thinking' | 'tooling' | 'reset';
+
 export type ActorRequest =
   | AnswerStep
   | ResultStep
@@ -86,11 +91,14 @@ export type ActorRequest =
       readonly code: string;
       readonly message: string;
       readonly hint?: string;
+      /** Of `providers/quota`: when it is there again. */
+      readonly data?: FailureData;
     }
   /** A fragment for those who watch; never recorded. */
   | {
       readonly type: 'live';
-      readonly event: 'text' | 'thinking' | 'tooling';
+      /** `reset`: what was shown of this answer is void, it is asked for again; `data` says why. */
+      readonly event: LiveKind;
       readonly data: string;
     };
 

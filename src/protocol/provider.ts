@@ -56,8 +56,22 @@ export interface ProviderRequest {
   readonly task: TaskId | null;
 }
 
+/** What is known of a failure besides its code; all of it may be shown. */
+export interface FailureData {
+  /** HTTP status. */
+  readonly status?: number;
+  /** The provider's own id of the request. */
+  readonly requestId?: string;
+  /** How long the provider wants to be left alone. */
+  readonly retryAfterMs?: number;
+  /** When a used-up quota is there again, ISO 8601; left out when nobody knows. */
+  readonly resetAt?: string;
+}
+
 export type ProviderEvent =
   | { readonly type: 'text'; readonly delta: string }
+  /** What the model thinks, for those who watch; it is not part of the content. */
+  | { readonly type: 'thinking'; readonly delta: string }
   | { readonly type: 'call'; readonly id: CallId; readonly name: string }
   | {
       readonly type: 'end';
@@ -71,11 +85,15 @@ export type ProviderEvent =
       readonly code: string;
       readonly message: string;
       readonly hint?: string;
+      /** It may pass by itself: the same request may be sent again. */
       readonly retryable: boolean;
+      readonly data?: FailureData;
     }
   | { readonly type: 'aborted' };
 
 export interface Provider {
   readonly name: string;
   stream(request: ProviderRequest, signal: AbortSignal): AsyncIterable<ProviderEvent>;
+  /** Tokens of the request as the provider counts them; rejects when it can not tell. Left out: it has no such thing. */
+  countTokens?(request: ProviderRequest, signal: AbortSignal): Promise<number>;
 }
