@@ -1,10 +1,10 @@
 /** A bounded slice of the crash states of the journal. `TROUPE_SEED=… npx vitest run --project sim` repeats one. */
 import { describe, expect, test } from 'vitest';
 import { explore } from './explorer.ts';
-import { faithful, mutants } from './mutants.ts';
+import { faithful } from './mutants.ts';
 
-const FIXED_SEEDS = ['1', '2', '3'];
-const STATES_MAX = 6000;
+const FIXED_SEEDS = ['1', '2'];
+const STATES_MAX = 3000;
 
 /** A fresh one each run, unless given. */
 const seed = process.env['TROUPE_SEED'] ?? String(process.hrtime.bigint());
@@ -18,14 +18,4 @@ describe('crash explorer', () => {
       expect(states).toBeGreaterThan(400);
     },
   );
-
-  test.each(Object.keys(mutants))('the explorer notices a journal with "%s"', async (name) => {
-    const mutate = mutants[name];
-    if (mutate === undefined) throw new Error(name);
-    let caught: string | null = null;
-    for (const seed of FIXED_SEEDS) {
-      caught ??= (await explore(seed, mutate, STATES_MAX)).violation;
-    }
-    expect(caught).not.toBeNull();
-  });
 });

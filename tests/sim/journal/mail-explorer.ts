@@ -147,7 +147,7 @@ export async function readAll(files: MemoryFiles): Promise<StoredRecord[]> {
 async function work(disk: MemoryFiles, life: Life, facts: Fact[]): Promise<void> {
   const known = facts.length;
   const random = new SeededRandom(`${life.seed}/work`);
-  const letters = drawLetters(random, `${life.seed.replaceAll(/[^a-z0-9]/g, '-')}`);
+  const letters = drawLetters(random, life.seed.replaceAll(/[^a-z0-9]/g, '-'));
   const open = (name: string): Promise<MailWorld> =>
     MailWorld.open({ disk, seed: `${life.seed}/${name}`, mutate: life.mutate, facts });
   let world = await open('first');

@@ -142,7 +142,8 @@ export class MailWorld {
     const { id, to, text } = letter;
     this.#facts.push({ type: 'offered', id, to, text });
     try {
-      const answer = (await this.#loop.ask((token) => ({ type: 'send', token, ...letter }))) as {
+      const answered = await this.#loop.ask((token) => ({ type: 'send', token, ...letter }));
+      const answer = answered.value as {
         readonly dup?: true;
         readonly n: number;
         readonly state: 'accepted' | 'dead';
@@ -156,7 +157,7 @@ export class MailWorld {
   }
 
   async stopActor(name: string): Promise<void> {
-    const event = { type: 'stop.actor', name, by: 'the simulation' } as const;
+    const event = { type: 'stop.actor', name, now: true, by: 'the simulation' } as const;
     await this.#loop.ask((token) => ({ ...event, token })).catch(() => undefined);
   }
 

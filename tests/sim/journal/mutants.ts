@@ -108,13 +108,21 @@ const shortWriteIgnored: Mutate = (files) => ({
   })),
 });
 
-export const mutants: Readonly<Record<string, Mutate>> = {
-  'no datasync': noDatasync,
-  'acknowledged before the sync': ackBeforeSync,
-  'no sync of the folder': noDirectorySync,
-  'torn tail not cut': noTruncation,
-  'no re-sync after a kill': noResync,
-  'short write ignored': shortWriteIgnored,
+export interface Mutant {
+  readonly mutate: Mutate;
+  /** What the explorer must say of it. */
+  readonly says: RegExp;
+}
+
+const LOST = /C1: (acknowledged record|gap)|after recovery|recovery failed|while it worked/;
+
+export const mutants: Readonly<Record<string, Mutant>> = {
+  'no fdatasync': { mutate: noDatasync, says: LOST },
+  'acknowledged before the sync': { mutate: ackBeforeSync, says: LOST },
+  'no sync of the folder': { mutate: noDirectorySync, says: LOST },
+  'torn tail not cut': { mutate: noTruncation, says: LOST },
+  'no re-sync after a kill': { mutate: noResync, says: LOST },
+  'short write ignored': { mutate: shortWriteIgnored, says: LOST },
 };
 
 export const faithful: Mutate = (files) => files;
