@@ -10,7 +10,7 @@ import type { Files } from '../kernel/index.ts';
 import { systemCode } from '../kernel/index.ts';
 import { writeAtomic } from './atomic.ts';
 import * as errors from './errors.ts';
-import { makeLevels } from './levels.ts';
+import { ANCESTORS_SYNCED, makeLevels, syncAncestors } from './levels.ts';
 import { isFull } from './reserve.ts';
 
 export interface BlobDeps {
@@ -34,6 +34,8 @@ const BLOB_ID = /^[0-9a-f]{64}$/;
 
 export class BlobStore {
   #deps: BlobDeps;
+  /** Its folder is there and durable. */
+  #ready: Promise<void> | null = null;
   /** Being stored: the same payload twice at once is one file. */
   #running: Map<string, Promise<void>> = new Map();
 
@@ -73,14 +75,23 @@ export class BlobStore {
   async #store(id: string, payload: Uint8Array): Promise<void> {
     const { files, directory } = this.#deps;
     try {
-      await makeLevels(files, directory);
+      this.#ready ??= this.#prepare();
+      await this.#ready;
       if (await this.#isThere(id, payload.length)) return await this.#syncAgain(id);
       await writeAtomic(files, { directory, name: id }, { parts: [payload] });
     } catch (error) {
+      this.#ready = null;
       if (isFull(error)) throw errors.full(directory, error);
       if (systemCode(error) === '') throw error;
       throw errors.failed(directory, 'blob', error);
     }
+  }
+
+  /** What a killed process made may be in the page cache alone. */
+  async #prepare(): Promise<void> {
+    const { files, directory } = this.#deps;
+    await makeLevels(files, directory);
+    await syncAncestors(files, directory, ANCESTORS_SYNCED);
   }
 
   /** A file that was damaged since is written anew. */
@@ -91,7 +102,7 @@ export class BlobStore {
     return hash(await files.readFile(`${directory}/${id}`)) === id;
   }
 
-  /** After a kill what is there may be in the page cache alone. */
+  /** As for the folder. */
   async #syncAgain(id: string): Promise<void> {
     const { files, directory } = this.#deps;
     const handle = await files.open(`${directory}/${id}`, 'append');

@@ -112,7 +112,6 @@ export async function compact(
     await writeAtomic(files, { directory, name: base.name }, base.content(live));
   } catch (error) {
     if (!isFull(error)) throw error;
-    await files.remove(`${directory}/${base.name}.tmp`);
     return null;
   }
   for (const name of names) await files.remove(`${directory}/${name}`);

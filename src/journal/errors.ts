@@ -65,6 +65,18 @@ export function overloaded(directory: string, queuedBytes: number): TroupeError 
   });
 }
 
+/** `cause` has a system code that says so. */
+export function readOnly(directory: string, cause: unknown): TroupeError {
+  const detail = cause instanceof Error ? cause.message : String(cause);
+  return make('journal/failed', {
+    message: `The journal ${directory} may not be read and written (open): ${detail}.`,
+    hint: 'Check who owns the folder and whether the disk is mounted read-only. Nothing was changed.',
+    data: { directory, operation: 'open' },
+    exit: EXIT.storage,
+    cause,
+  });
+}
+
 /** The journal goes on without it. */
 export function snapshot(directory: string, cause: unknown): TroupeError {
   const detail = cause instanceof Error ? cause.message : String(cause);

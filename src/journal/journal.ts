@@ -45,6 +45,8 @@ export interface SnapshotOptions {
   readonly restore?: (state: Uint8Array, seq: number) => boolean;
 }
 
+const READ_ONLY_CODES = new Set(['EACCES', 'EPERM', 'EROFS']);
+
 /**
  * Recovers what is there, or makes a new journal, which is then durable. Rejects `journal/newer-version` and
  * `journal/foreign` without any change, `journal/full`, `journal/failed`.
@@ -53,7 +55,10 @@ export async function openJournal(options: OpenJournalOptions): Promise<Journal>
   try {
     return await start(options);
   } catch (error) {
-    if (systemCode(error) === '' || isTroupeError(error)) throw error;
+    const cause = isTroupeError(error) ? error.cause : error;
+    const code = systemCode(cause);
+    if (READ_ONLY_CODES.has(code)) throw errors.readOnly(options.directory, cause);
+    if (code === '' || isTroupeError(error)) throw error;
     throw errors.failed(options.directory, 'open', error);
   }
 }

@@ -17,6 +17,9 @@ export async function makeLevels(files: Files, directory: string): Promise<void>
   }
 }
 
+/** Folders above a journal, a store of payloads or of snapshots that are made durable besides those it created. */
+export const ANCESTORS_SYNCED = 4;
+
 /** The entries of the levels above that whoever made them may not have synced. */
 export async function syncAncestors(files: Files, directory: string, count: number): Promise<void> {
   let level = directory;

@@ -1,4 +1,5 @@
 /** Every bound of the journal, with its default. A caller overrides single ones; tests make them small. */
+import { ANCESTORS_SYNCED } from './levels.ts';
 
 export interface JournalLimits {
   /** One batch: one write call and one sync. */
@@ -19,6 +20,8 @@ export interface JournalLimits {
   readonly reserveBytes: number;
   /** Quiet time after which a `seal` record covers the last batch. */
   readonly sealIdleMs: number;
+  /** While it writes, how often it looks whether the segment is still in its folder. */
+  readonly presenceMs: number;
   /** After a full disk, how long `append` refuses before the next attempt. */
   readonly fullRetryMs: number;
   /** One read while scanning; grows to hold a long line. */
@@ -45,10 +48,11 @@ export const JOURNAL_LIMITS: JournalLimits = {
   segmentAgeMsMax: 24 * 60 * 60 * 1000,
   reserveBytes: 16 * MIB,
   sealIdleMs: 20,
+  presenceMs: 100,
   fullRetryMs: 250,
   windowBytes: MIB,
   followSweepMs: 1000,
-  ancestorsSyncedMax: 4,
+  ancestorsSyncedMax: ANCESTORS_SYNCED,
   salvageStartsMax: 1024,
 };
 

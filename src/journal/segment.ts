@@ -8,7 +8,7 @@
  *   J16 Which files count is told by their names alone, so that one rename switches from the old to the new.
  */
 import type { FileHandle, Files, TroupeError } from '../kernel/index.ts';
-import { isoTime } from '../kernel/index.ts';
+import { isoTime, systemCode } from '../kernel/index.ts';
 import { crcText } from './crc32.ts';
 import * as errors from './errors.ts';
 import type { RecordView } from './record.ts';
@@ -65,9 +65,8 @@ export async function sortSegments(
   files: Files,
   directory: string,
 ): Promise<{ counting: string[]; void: string[] }> {
-  if ((await files.stat(directory)) === null) return { counting: [], void: [] };
   const byNumber = new Map<number, string>();
-  const found = await files.list(directory);
+  const found = await namesIn(files, directory);
   const left = found.filter((name) => UNFINISHED.test(name));
   const names = found.filter((name) => segmentOf(name) !== null);
   for (const name of names.toSorted((a, b) => rankOf(a) - rankOf(b))) {
@@ -81,6 +80,15 @@ export async function sortSegments(
     counting: all.slice(Math.max(0, base)),
     void: [...all.slice(0, Math.max(0, base)), ...left],
   };
+}
+
+async function namesIn(files: Files, directory: string): Promise<string[]> {
+  try {
+    return await files.list(directory);
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error;
+    return [];
+  }
 }
 
 function rankOf(name: string): number {
@@ -134,18 +142,20 @@ export class OpenSegment {
   readonly segment: number;
   #files: Files;
   #directory: string;
+  #file: string;
   #handle: FileHandle;
   #size: number;
   /** Its directory entry may not be durable yet. */
   #entryPending: boolean;
 
   private constructor(
-    place: { files: Files; directory: string; segment: number },
+    place: { files: Files; directory: string; segment: number; file: string },
     open: { handle: FileHandle; size: number; entryPending: boolean },
   ) {
     this.segment = place.segment;
     this.#files = place.files;
     this.#directory = place.directory;
+    this.#file = place.file;
     this.#handle = open.handle;
     this.#size = open.size;
     this.#entryPending = open.entryPending;
@@ -156,9 +166,9 @@ export class OpenSegment {
     directory: string;
     segment: number;
   }): Promise<OpenSegment> {
-    const path = `${place.directory}/${segmentFile(place.segment)}`;
-    const handle = await place.files.open(path, 'create');
-    return new OpenSegment(place, { handle, size: 0, entryPending: true });
+    const file = segmentFile(place.segment);
+    const handle = await place.files.open(`${place.directory}/${file}`, 'create');
+    return new OpenSegment({ ...place, file }, { handle, size: 0, entryPending: true });
   }
 
   /** An existing segment whose content and entry recovery has made durable. */
@@ -171,7 +181,10 @@ export class OpenSegment {
     const handle = await files.open(`${directory}/${file}`, 'append');
     const size = await handle.size();
     const segment = segmentOf(file) ?? 0;
-    return new OpenSegment({ files, directory, segment }, { handle, size, entryPending: false });
+    return new OpenSegment(
+      { files, directory, segment, file },
+      { handle, size, entryPending: false },
+    );
   }
 
   /** Bytes that belong to whole batches. */
@@ -188,6 +201,12 @@ export class OpenSegment {
       at += written;
     }
     this.#size += bytes.length;
+  }
+
+  /** Whether the file is still the one that was written: its folder may have been removed, or it was cut or replaced. */
+  async isThere(): Promise<boolean> {
+    const stat = await this.#files.stat(`${this.#directory}/${this.#file}`);
+    return stat?.kind === 'file' && stat.size === this.#size;
   }
 
   /** Takes away what a failed `write` left. */

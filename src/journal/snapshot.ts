@@ -81,7 +81,10 @@ export class SnapshotStore {
     const name = `${String(place.seq).padStart(15, '0')}.snap`;
     await writeAtomic(files, { directory, name }, { parts: encode(state, place) });
     const known = await this.list();
-    for (const old of known.slice(KEPT)) await files.remove(`${directory}/${old}`);
+    const unfinished = (await files.list(directory)).filter((one) => one.endsWith('.snap.tmp'));
+    for (const old of [...known.slice(KEPT), ...unfinished]) {
+      await files.remove(`${directory}/${old}`);
+    }
   }
 }
 

@@ -58,8 +58,11 @@ export class Tail {
     return created;
   }
 
-  async sync(): Promise<void> {
-    await this.#segment?.sync();
+  /** `look`: rejects also when what was written is no longer where it should be. */
+  async sync(look: boolean): Promise<void> {
+    const segment = this.#segment;
+    const [there] = await Promise.all([look ? segment?.isThere() : true, segment?.sync()]);
+    if (there === false) throw new Error('the segment was removed or changed by somebody else');
   }
 
   /** Takes away what a failed write left. */

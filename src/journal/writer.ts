@@ -6,7 +6,7 @@
  *   J8   `durable` resolves in order, and only after the sync of the batch (and of a new segment's directory entry); of
  *        an `os` record after the write. A segment is left only when it is synced, so no hole can come before its end.
  *   J9   A failed sync or an unexplained write error is fail-stop: nothing more is written, everything waiting rejects,
- *        and no sync is ever tried again.
+ *        and no sync is ever tried again. So is a segment that went from its folder, or that somebody else changed.
  *   J10  A full disk leaves no part of a batch behind: it is cut off again, what waits rejects with `journal/full`, and
  *        the seqs are given out anew. The reserve is spent only for records that ask for it.
  *   J11  After `sealIdleMs` of quiet a `seal` record covers the last batch, so that rot in it can't pass for a torn tail.
@@ -81,6 +81,7 @@ export class Writer implements Journal {
   #sealed: boolean;
   #sealing = false;
   #activeMs: number;
+  #lookedMs: number;
   #stop: AbortController = new AbortController();
 
   constructor(deps: WriterDeps, start: WriterStart) {
@@ -97,6 +98,7 @@ export class Writer implements Journal {
     this.#sealed = start.sealed;
     this.#activeMs = deps.clock.monotonicMs();
     this.#segmentSinceMs = this.#activeMs;
+    this.#lookedMs = this.#activeMs;
     this.failed = new Promise((resolve) => {
       this.#tellFailed = resolve;
     });
@@ -314,7 +316,10 @@ export class Writer implements Journal {
   /** J9: the one try. */
   async #sync(): Promise<boolean> {
     try {
-      await this.#tail.sync();
+      const now = this.#deps.clock.monotonicMs();
+      const look = now - this.#lookedMs >= this.#deps.limits.presenceMs;
+      if (look) this.#lookedMs = now;
+      await this.#tail.sync(look);
       return true;
     } catch (error) {
       this.#failStop('fdatasync', error);
