@@ -97,6 +97,13 @@ export const errors = {
       hint: `Choose another --run-id, or see \`troupe tasks --run ${run}\`.`,
       exit: EXIT.usage,
     }),
+  treesLeft: (folder: string): TroupeError =>
+    new TroupeError({
+      code: 'control/trees-left',
+      message: `there are trees of a run of this name in ${folder}, though this repository knows no such run`,
+      hint: 'Look whether you need something of them, then delete the folder, or choose another --run-id.',
+      exit: EXIT.usage,
+    }),
   held: (holder: { readonly pid: number; readonly startedAt: string | null }): TroupeError =>
     new TroupeError({
       code: 'control/held',

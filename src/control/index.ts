@@ -27,7 +27,7 @@ export {
 } from './queries.ts';
 export { createRun, forgetRun, readRunFile } from './run-store.ts';
 export { type Sent, sendMail } from './send.ts';
-export type { SettingsPlaces } from './settings.ts';
+export { readSettings, type SettingsPlaces } from './settings.ts';
 export { type PreparedRun, prepareRun, type StartOptions } from './start.ts';
 export { type CleanUp, cleanWorktrees, listWorktrees } from './trees.ts';
 export { type Whereabouts, whereIs } from './where.ts';

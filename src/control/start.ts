@@ -15,7 +15,7 @@ import {
 import { errors } from './errors.ts';
 import { treesUnder } from './places.ts';
 import { runIds } from './run-store.ts';
-import { loadTeam, warningTexts } from './team-file.ts';
+import { checkMoney, loadTeam, warningTexts } from './team-file.ts';
 import type { Workspace } from './workspace.ts';
 
 export interface StartOptions {
@@ -44,6 +44,7 @@ export async function prepareRun(
     model: options.model,
   });
   const team = withBudget(loaded.team, options.budgetUsd);
+  checkMoney(team, loaded.models);
   const id = await chooseId(workspace, team, options.runId);
   const baseCommit = await resolveBase(repository, team.base);
   await checkBranchNamespace(repository, id);
@@ -54,6 +55,8 @@ export async function prepareRun(
     root === null
       ? places.trees
       : treesUnder(root, { workspace: places.workspace, hash: repository.hash, home });
+  const treesRoot = `${trees}/${id}`;
+  await requireNoTrees(workspace, treesRoot);
   const file: RunFile = {
     version: 1,
     id,
@@ -62,13 +65,20 @@ export async function prepareRun(
     scripts: loaded.scripts,
     baseCommit,
     workspace: places.workspace,
-    treesRoot: `${trees}/${id}`,
+    treesRoot,
     attended: options.attended,
     createdAt: isoTime(deps.clock.now()),
     troupe: deps.version,
   };
   const notes = [...warningTexts(loaded, options.teamFile), ...(await dirtNotes(repository))];
   return { file, notes };
+}
+
+/** Trees of a run of the same name, whose repository was deleted and made anew. */
+async function requireNoTrees(workspace: Workspace, folder: string): Promise<void> {
+  const { files } = workspace.deps;
+  if ((await files.stat(folder)) === null) return;
+  if ((await files.list(folder)).length > 0) throw errors.treesLeft(folder);
 }
 
 function withBudget(team: Team, usd: number | undefined): Team {

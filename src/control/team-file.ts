@@ -5,6 +5,7 @@
 import {
   formatProblem,
   type ModelRef,
+  type ModelSettings,
   type ParsedTeam,
   type Problem,
   parseTeam,
@@ -12,7 +13,7 @@ import {
 import { EXIT, isTroupeError, systemCode, TroupeError } from '../kernel/errors.ts';
 import { asCallId } from '../kernel/ids.ts';
 import type { Team } from '../protocol/team.ts';
-import { providerFor } from '../providers/index.ts';
+import { checkBudget, checkModel, providerFor } from '../providers/index.ts';
 import { validateTasks } from '../tasks/index.ts';
 import { TOOL_NAMES } from '../tools/index.ts';
 import { folderOf, readText } from './files.ts';
@@ -33,6 +34,7 @@ export interface LoadedTeam {
   readonly team: Team;
   readonly warnings: readonly Problem[];
   readonly scripts: Readonly<Record<string, string>>;
+  readonly models: ModelSettings;
 }
 
 export async function loadTeam(
@@ -56,14 +58,31 @@ export async function loadTeam(
         fanout: limits.fanout.value,
       },
       treesRoot: settings.treesRoot.value,
+      fallback: settings.fallback.value,
     },
   });
   if (parsed.kind === 'problems') {
     throw problemsError('control/team-file', query.name, parsed.problems);
   }
   const team = { ...parsed.team, model: checkedModel(query.model) ?? parsed.team.model };
-  const scripts = await findScripts(deps, { query, path, parsed, team });
-  return { path, team, warnings: parsed.warnings, scripts };
+  const { models } = settings;
+  const scripts = await findScripts(deps, { query, path, parsed, team, models });
+  checkMoney(team, models);
+  return { path, team, warnings: parsed.warnings, scripts, models };
+}
+
+/** A budget in money that nobody could keep is refused (exit 2). */
+export function checkMoney(team: Team, models: ModelSettings): void {
+  const problem = needsModel(team) ? checkBudget(team.budget, modelsOf(team), models) : null;
+  if (problem !== null) throw new TroupeError({ ...problem, exit: EXIT.usage });
+}
+
+/** Every model that an actor of this team may be asked to use. */
+function modelsOf(team: Team): string[] {
+  const own = team.model === null ? [] : [team.model];
+  const agents = Object.values(team.agents);
+  const named = agents.flatMap(({ model, fallback = [] }) => [model ?? [], fallback].flat());
+  return [...own, ...named];
 }
 
 const FILE_HINT = '`troupe init` writes a team file to start from.';
@@ -102,6 +121,7 @@ interface ScriptSearch {
   readonly path: string;
   readonly parsed: Extract<ParsedTeam, { kind: 'ok' }>;
   readonly team: Team;
+  readonly models: ModelSettings;
 }
 
 /** Text of every script that an actor of this team can need; throws when a model can't be had. */
@@ -125,6 +145,12 @@ async function findScripts(
     ]);
   }
   for (const place of named) await addModel(deps, search, { scripts, model: place.model, place });
+  // What the config says of models that stand in has no place in the team file.
+  const placed = new Set(named.map((one) => one.model));
+  for (const model of modelsOf(team)) {
+    if (model === team.model || placed.has(model)) continue;
+    await addModel(deps, search, { scripts, model, place: undefined });
+  }
   return scripts;
 }
 
@@ -159,6 +185,10 @@ async function addModel(
       throw fail(`the script ${script} was not found (looked for ${file})`, undefined);
     }
     scripts[model] = text;
+  } else {
+    const problem = checkModel(model, search.models);
+    if (problem !== null) throw fail(problem.message, problem.hint);
+    return;
   }
   try {
     providerFor(model, { clock: deps.clock, callId: () => asCallId('none'), scripts });

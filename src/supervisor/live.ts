@@ -3,6 +3,7 @@
  * restart, and everything in it is found again from the facts; nothing may rest on it alone.
  */
 import type { ActorName, CallId, ProcId, TaskId } from '../kernel/index.ts';
+import type { HandedOut } from '../mailbox/index.ts';
 import type { ActorStatus, Reason } from '../protocol/index.ts';
 import type { Token } from './inbox.ts';
 
@@ -16,7 +17,7 @@ export interface LiveActor {
   >;
   since: string;
   /** Mailbox positions handed to the thread. */
-  readonly posted: Set<number>;
+  readonly posted: HandedOut;
   /** Last heartbeat seen, and the monotonic time when it had moved. */
   beat: number;
   beatAt: number;

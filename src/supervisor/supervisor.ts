@@ -257,7 +257,15 @@ class RunningSupervisor implements Supervisor {
   async finished(run: string): Promise<RunRow> {
     const loop = this.loop(run);
     await loop.finished;
+    await this.removeIfEmpty(loop.state.file.treesRoot);
     return runRow(loop.state, { alive: false, phases: {} });
+  }
+
+  /** Nobody else works in the folder of a run's trees: it goes with the last tree. */
+  private async removeIfEmpty(folder: string): Promise<void> {
+    const { files } = this.deps;
+    if ((await files.stat(folder)) === null) return;
+    if ((await files.list(folder)).length === 0) await files.remove(folder);
   }
 
   async send(request: SendRequest): Promise<SendReceipt> {

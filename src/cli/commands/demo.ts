@@ -11,9 +11,9 @@ import { EXIT, type ExitCode } from '../../kernel/errors.ts';
 import type { Context } from '../context.ts';
 import { openFolder, TEAM_FILE } from '../demo/folder.ts';
 import { tellTour } from '../demo/tell.ts';
-import { tidyUp } from '../demo/tidy.ts';
 import { quoted } from '../demo/tour.ts';
 import { hostRun } from '../host-run.ts';
+import { tidyUp } from '../tidy.ts';
 import { exitOf } from '../view/summary.ts';
 
 const DEFAULT_FOLDER = 'troupe-demo';

@@ -3,10 +3,14 @@ import { controlErrors, viewRun } from '../../control/index.ts';
 import type { ExitCode } from '../../kernel/errors.ts';
 import type { Context } from '../context.ts';
 import { hostRun } from '../host-run.ts';
+import { tidyUp } from '../tidy.ts';
 
 export async function run(context: Context, args: readonly string[]): Promise<ExitCode> {
   const workspace = await context.workspace();
   const { file, state } = await viewRun(workspace, args[0] ?? '', 'resume');
-  if (state.run.ended !== null) throw controlErrors.ended(file.id, state.run.ended.state);
+  if (state.run.ended !== null) {
+    await tidyUp(context, workspace);
+    throw controlErrors.ended(file.id, state.run.ended.state);
+  }
   return hostRun(context, { workspace, file, notes: [], mode: 'resume' });
 }

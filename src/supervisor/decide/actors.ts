@@ -8,7 +8,7 @@
  */
 import { actorOf, type HostExit, nextIncarnation, type StartNumbers } from '../../actors/index.ts';
 import { type RosterEntry, systemPrompt } from '../../agent/index.ts';
-import type { ActorName } from '../../kernel/index.ts';
+import { type ActorName, TroupeError } from '../../kernel/index.ts';
 import type { ActorKind, AgentProfile } from '../../protocol/index.ts';
 import { toolsForKind } from '../../tools/index.ts';
 import { Draft } from '../draft.ts';
@@ -45,7 +45,7 @@ export function startActor(draft: Draft, live: Live, actor: Starting): void {
     epoch,
     phase: 'starting',
     since: draft.at,
-    posted: new Set(),
+    posted: new HandedOut(),
     beat: 0,
     beatAt: draft.happening.monotonicMs,
     doom: null,
@@ -127,6 +127,7 @@ export function actorExited(
   if (facts === null || actor === undefined || actor.incarnation !== incarnation) return draft;
   live.actors.delete(name);
   if (live.halting !== null) return draft;
+  if (exit.kind === 'crashed' && exit.code === 'entry-missing') throw programMissing(exit.message);
   draft.about('sup', actor);
   if (facts.kind === 'subagent')
     return subagentExited(draft, live, { name, incarnation, parent: facts.parent, exit });
@@ -171,6 +172,15 @@ export function actorExited(
   live.mailDirty.add(name);
   if (node === null && state.midTurn.has(name)) live.wake.add(name);
   return draft;
+}
+
+/** Nothing can be worked on without our own files: the run stops as it is, no attempt is charged. */
+function programMissing(message: string): TroupeError {
+  return new TroupeError({
+    code: 'supervisor/program-missing',
+    message: `A thread could not be started, because files of Troupe itself are missing: ${message}`,
+    hint: 'Build or install Troupe again, then `troupe resume`.',
+  });
 }
 
 function stopChildren(draft: Draft, live: Live, parent: ActorName): void {

@@ -204,9 +204,7 @@ function deliverTo(
     live.mailDirty.add(name);
     return draft;
   }
-  const fresh = deliverable(state.mail, name, { nowMs: happening.now }).filter(
-    (envelope) => !actor.posted.has(envelope.n),
-  );
+  const fresh = deliverable(state.mail, name, { nowMs: happening.now, except: actor.posted });
   if (fresh.length === 0) return null;
   const draft = new Draft(state, happening);
   for (const envelope of fresh) actor.posted.add(envelope.n);

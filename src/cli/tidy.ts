@@ -1,7 +1,7 @@
 /** What a kill in the very last moment of a run leaves: its trees, and a lock that nobody holds. Nothing resumes it. */
 import { readdir } from 'node:fs/promises';
-import { cleanWorktrees, listWorktrees, type Workspace } from '../../control/index.ts';
-import type { Context } from '../context.ts';
+import { cleanWorktrees, listWorktrees, type Workspace } from '../control/index.ts';
+import type { Context } from './context.ts';
 
 /** Does nothing when nothing is left, or while somebody works here. */
 export async function tidyUp(context: Context, workspace: Workspace): Promise<void> {
