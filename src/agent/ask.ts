@@ -1,10 +1,15 @@
 /**
- * One answer of the model: the stream is read to its end, failures that pass are tried again. Nothing of an answer
- * leaves here before it is whole.
+ * One answer of a model: the stream is read to its end, failures that pass are tried again, and where they do not pass
+ * the next model stands in. Nothing of an answer leaves here before it is whole.
+ *
+ * Invariants
+ * - L18 Each try begins at the same request: of a stream that broke nothing is kept, and watchers are told so.
+ * - L19 What would fail again (a wrong key, a bad request) is not tried again, and no other model is asked in its place.
  */
-import { type Clock, ensureError } from '../kernel/index.ts';
+import { type Clock, ensureError, type Random } from '../kernel/index.ts';
 import type {
   ContentBlock,
+  FailureData,
   Provider,
   ProviderEvent,
   ProviderRequest,
@@ -12,10 +17,19 @@ import type {
   Usage,
 } from '../protocol/index.ts';
 import { abortable } from './interrupts.ts';
-import { RETRIES_MAX, RETRY_WAIT_MS } from './limits.ts';
+import {
+  RETRIES_MAX,
+  RETRIES_WITH_STAND_IN,
+  RETRY_AFTER_MAX_MS,
+  RETRY_WAIT_MAX_MS,
+  RETRY_WAIT_MS,
+  STAND_IN_MS,
+} from './limits.ts';
 
 export interface Answer {
   readonly kind: 'answer';
+  /** `provider/model` that gave it. */
+  readonly model: string;
   readonly content: readonly ContentBlock[];
   readonly stop: StopReason;
   readonly usage: Usage;
@@ -28,51 +42,133 @@ export interface AskFailure {
   readonly message: string;
   readonly hint: string | undefined;
   readonly retryable: boolean;
+  readonly data: FailureData | undefined;
 }
 
 export type Asked = Answer | AskFailure | { readonly kind: 'aborted' };
 
-export interface AskDeps {
+/** A model that can be asked. */
+export interface ModelChoice {
+  /** `provider/model`. */
+  readonly ref: string;
   readonly provider: Provider;
-  readonly clock: Clock;
-  readonly onText: (delta: string) => void;
+  /** Without the provider's name. */
+  readonly model: string;
 }
 
-/** Never rejects: an abort is `aborted`, whatever the provider does. */
+export interface AskDeps {
+  readonly models: Models;
+  readonly clock: Clock;
+  /** Spreads the waits of actors that failed together; without it they are exact. */
+  readonly random: Random | undefined;
+  readonly onText: (delta: string) => void;
+  readonly onThinking: (delta: string) => void;
+  /** What was shown of the answer is void; why, and what happens now. */
+  readonly onReset: (why: string) => void;
+}
+
+/** An agent's models, its own first. One that could not be had is passed over for a while. */
+export class Models {
+  readonly #choices: readonly ModelChoice[];
+  readonly #passedUntil = new Map<ModelChoice, number>();
+
+  constructor(choices: readonly ModelChoice[]) {
+    this.#choices = choices;
+  }
+
+  /** All of them, those that are passed over now last. */
+  inOrder(nowMs: number): readonly ModelChoice[] {
+    const away = (choice: ModelChoice): boolean => (this.#passedUntil.get(choice) ?? 0) > nowMs;
+    return [...this.#choices.filter((one) => !away(one)), ...this.#choices.filter(away)];
+  }
+
+  passOver(choice: ModelChoice, untilMs: number): void {
+    this.#passedUntil.set(choice, untilMs);
+  }
+}
+
+/** Never rejects: an abort is `aborted`, whatever the provider does. `request.model` is that of the choice. */
 export async function ask(
   deps: AskDeps,
   request: ProviderRequest,
   signal: AbortSignal,
 ): Promise<Asked> {
+  const { models, clock } = deps;
+  const choices = models.inOrder(clock.monotonicMs());
+  let quota: AskFailure | null = null;
+  for (const [index, choice] of choices.entries()) {
+    const next = choices[index + 1];
+    const asked = await askPatiently(deps, { choice, request, last: next === undefined }, signal);
+    if (asked.kind === 'error' && asked.code === QUOTA) quota ??= asked;
+    if (next === undefined) return asked.kind === 'error' ? (quota ?? asked) : asked;
+    if (!letsOthersStandIn(asked)) return asked;
+    if (asked.kind === 'error') {
+      const restMs = Math.max(asked.data?.retryAfterMs ?? 0, STAND_IN_MS);
+      models.passOver(choice, clock.monotonicMs() + restMs);
+      deps.onReset(`${asked.message}; ${next.ref} stands in`);
+    } else deps.onReset(`${choice.ref} refused to answer; ${next.ref} stands in`);
+  }
+  return cut('there is no model to ask');
+}
+
+const QUOTA = 'providers/quota';
+
+function letsOthersStandIn(asked: Asked): boolean {
+  if (asked.kind === 'answer') return asked.stop === 'refusal';
+  return asked.kind === 'error' && (asked.retryable || asked.code === QUOTA);
+}
+
+interface Asking {
+  readonly choice: ModelChoice;
+  readonly request: ProviderRequest;
+  readonly last: boolean;
+}
+
+async function askPatiently(deps: AskDeps, asking: Asking, signal: AbortSignal): Promise<Asked> {
+  const retries = asking.last ? RETRIES_MAX : RETRIES_WITH_STAND_IN;
   for (let tries = 0; ; tries += 1) {
-    const asked = await askOnce(deps, request, signal);
+    const asked = await askOnce(deps, asking, signal);
     if (asked.kind !== 'error' || !asked.retryable) return asked;
-    if (tries >= RETRIES_MAX) {
-      return { ...asked, message: `${asked.message} (given up after ${tries + 1} tries)` };
+    const waitMs = waitFor(asked, tries, deps.random);
+    if (tries >= retries || waitMs === null) {
+      const after = tries === 0 ? '' : ` (given up after ${tries + 1} tries)`;
+      return { ...asked, message: `${asked.message}${after}` };
     }
+    deps.onReset(`${asked.message}; asked again in ${(waitMs / 1000).toFixed(1)} s`);
     try {
-      await deps.clock.sleep(RETRY_WAIT_MS * 2 ** tries, signal);
+      await deps.clock.sleep(waitMs, signal);
     } catch {
       return { kind: 'aborted' };
     }
   }
 }
 
-async function askOnce(
-  deps: AskDeps,
-  request: ProviderRequest,
-  signal: AbortSignal,
-): Promise<Asked> {
+/** As long as the provider says, else longer each time; null when that is too long to wait for. */
+function waitFor(failed: AskFailure, tries: number, random: Random | undefined): number | null {
+  const spread = random?.next() ?? 0;
+  const told = failed.data?.retryAfterMs;
+  if (told !== undefined) {
+    // Never earlier than told, and not all at once.
+    return told > RETRY_AFTER_MAX_MS ? null : told + Math.round(spread * RETRY_WAIT_MS);
+  }
+  const waitMs = Math.min(RETRY_WAIT_MS * 2 ** tries, RETRY_WAIT_MAX_MS);
+  return Math.round(waitMs * (1 - spread / 2));
+}
+
+async function askOnce(deps: AskDeps, asking: Asking, signal: AbortSignal): Promise<Asked> {
   if (signal.aborted) return { kind: 'aborted' };
+  const { choice } = asking;
+  const request = { ...asking.request, model: choice.model };
   let events: AsyncIterator<ProviderEvent> | null = null;
   try {
-    events = deps.provider.stream(request, signal)[Symbol.asyncIterator]();
+    events = choice.provider.stream(request, signal)[Symbol.asyncIterator]();
     for (;;) {
       const { done, value } = await abortable(events.next(), signal);
       if (done === true) return cut('the stream ended without an end');
-      const asked = asAsked(value);
+      const asked = asAsked(value, choice.ref);
       if (asked !== null) return asked.kind === 'aborted' ? ended(signal) : asked;
       if (value.type === 'text') deps.onText(value.delta);
+      else if (value.type === 'thinking') deps.onThinking(value.delta);
     }
   } catch (error) {
     if (signal.aborted) {
@@ -83,19 +179,20 @@ async function askOnce(
   }
 }
 
-function asAsked(event: ProviderEvent): Asked | null {
+function asAsked(event: ProviderEvent, model: string): Asked | null {
   switch (event.type) {
     case 'end': {
       const { content, stop, usage, meta } = event;
-      return { kind: 'answer', content, stop, usage, meta };
+      return { kind: 'answer', model, content, stop, usage, meta };
     }
     case 'error': {
-      const { code, message, hint, retryable } = event;
-      return { kind: 'error', code, message, hint, retryable };
+      const { code, message, hint, retryable, data } = event;
+      return { kind: 'error', code, message, hint, retryable, data };
     }
     case 'aborted':
       return { kind: 'aborted' };
     case 'text':
+    case 'thinking':
     case 'call':
       return null;
   }
@@ -108,7 +205,7 @@ function ended(signal: AbortSignal): Asked {
 
 function cut(message: string): AskFailure {
   const code = 'agent/stream-cut';
-  return { kind: 'error', code, message, hint: undefined, retryable: true };
+  return { kind: 'error', code, message, hint: undefined, retryable: true, data: undefined };
 }
 
 /** Nobody waits for a provider that does not listen. */

@@ -9,10 +9,10 @@
  * - L12 Whatever keeps the agent from going on is told (`idle`, `stuck`) with its reason; nothing ends in silence.
  */
 import { fromErrorShape, InvariantError, toErrorShape } from '../kernel/index.ts';
-import type { ProviderRequest, SessionEntry, ToolSpec } from '../protocol/index.ts';
+import type { FailureData, ProviderRequest, SessionEntry, ToolSpec } from '../protocol/index.ts';
 import { callsOf } from '../sessions/index.ts';
 import { toolSpecs } from '../tools/index.ts';
-import { type Answer, ask } from './ask.ts';
+import { type Answer, ask, Models } from './ask.ts';
 import { type CallDeps, runCalls } from './calls.ts';
 import { Conversation, type Next } from './conversation.ts';
 import { Interrupts } from './interrupts.ts';
@@ -42,6 +42,7 @@ interface Trouble {
   readonly code: string;
   readonly message: string;
   readonly hint?: string | undefined;
+  readonly data?: FailureData | undefined;
 }
 
 class Agent {
@@ -52,6 +53,7 @@ class Agent {
   readonly #recorder: Recorder;
   readonly #calls: CallDeps;
   readonly #specs: readonly ToolSpec[];
+  readonly #models: Models;
   readonly #delivered = new Set<number>();
   /** Got stuck: only new mail sets it going again. */
   #parked = false;
@@ -71,6 +73,8 @@ class Agent {
       interrupts: this.#interrupts,
     };
     this.#specs = toolSpecs(start.tools);
+    const { provider, model, fallbacks = [] } = deps;
+    this.#models = new Models([{ ref: start.model, provider, model }, ...fallbacks]);
   }
 
   interrupt(): void {
@@ -142,7 +146,7 @@ class Agent {
 
   /** One model answer and the calls it asked for; null when it can go on. */
   async #turn(): Promise<Trouble | null> {
-    const { start, port, provider, clock } = this.#deps;
+    const { start, port, clock, random } = this.#deps;
     const task = port.workplace()?.task ?? null;
     const mail = [...this.#conversation.waiting];
     const request: ProviderRequest = {
@@ -157,10 +161,17 @@ class Agent {
     };
     await this.#tellDelivered(mail.map((item) => item.n));
     this.#recorder.live('thinking', '');
-    const onText = (delta: string): void => {
-      this.#recorder.live('text', delta);
+    const recorder = this.#recorder;
+    const watchers = {
+      onText: (delta: string): void => recorder.live('text', delta),
+      onThinking: (delta: string): void => recorder.live('thinking', delta),
+      onReset: (why: string): void => recorder.live('reset', why),
     };
-    const asked = await ask({ provider, clock, onText }, request, this.#interrupts.signal);
+    const asked = await ask(
+      { models: this.#models, clock, random, ...watchers },
+      request,
+      this.#interrupts.signal,
+    );
     if (asked.kind === 'aborted') return null;
     if (asked.kind === 'error') return asked;
     const calls = callsOf(asked);
@@ -172,7 +183,7 @@ class Agent {
     entries.push({
       type: 'answer',
       task,
-      model: start.model,
+      model: asked.model,
       content: asked.content,
       stop: asked.stop,
       usage: asked.usage,
@@ -193,8 +204,13 @@ class Agent {
 
   /** A subagent ends with it; the others report it and rest until mail comes. */
   async #stuck(trouble: Trouble): Promise<AgentEnd | null> {
-    const { code, message, hint } = trouble;
-    const told = { code, message, ...(hint === undefined ? {} : { hint }) };
+    const { code, message, hint, data } = trouble;
+    const told = {
+      code,
+      message,
+      ...(hint === undefined ? {} : { hint }),
+      ...(data === undefined ? {} : { data }),
+    };
     if (this.#deps.start.kind === 'subagent') return { kind: 'stuck', ...told };
     this.#parked = true;
     const reply = await this.#recorder.request({ type: 'stuck', ...told });

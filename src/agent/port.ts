@@ -2,17 +2,19 @@
  * What an agent asks of the world round it. The hosts implement `AgentPort` over a thread's message port, the tests in
  * memory; the same loop runs on both.
  */
-import type { Clock, ErrorShape } from '../kernel/index.ts';
+import type { Clock, ErrorShape, Random } from '../kernel/index.ts';
 import type {
   ActorReply,
   ActorRequest,
   ActorStart,
   Envelope,
+  FailureData,
   PlacedEntry,
   Provider,
   Workplace,
 } from '../protocol/index.ts';
 import type { Outputs, TreeFiles, WorkLimit } from '../tools/index.ts';
+import type { ModelChoice } from './ask.ts';
 
 export interface AgentPort {
   /**
@@ -37,7 +39,11 @@ export interface AgentDeps {
   readonly provider: Provider;
   /** Without the provider's name. */
   readonly model: string;
+  /** Models that stand in when that one can't be had, best first. */
+  readonly fallbacks?: readonly ModelChoice[];
   readonly clock: Clock;
+  /** Spreads waits; without it they are exact. */
+  readonly random?: Random;
   /** Its transcript so far. */
   readonly entries: readonly PlacedEntry[];
   readonly treeAt: (root: string) => TreeFiles;
@@ -54,6 +60,7 @@ export type AgentEnd =
       readonly code: string;
       readonly message: string;
       readonly hint?: string;
+      readonly data?: FailureData;
     }
   /** The signal aborted. What was open is closed at the next start. */
   | { readonly kind: 'stopped' }

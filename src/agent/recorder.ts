@@ -6,7 +6,13 @@
  * - L8 The conversation holds exactly what the journal holds: nothing is added before its record is confirmed.
  */
 import { type Clock, fromErrorShape, invariant, isoTime } from '../kernel/index.ts';
-import type { ActorReply, ActorRequest, AnswerStep, SessionEntry } from '../protocol/index.ts';
+import type {
+  ActorReply,
+  ActorRequest,
+  AnswerStep,
+  LiveKind,
+  SessionEntry,
+} from '../protocol/index.ts';
 import type { Conversation } from './conversation.ts';
 import { abortable } from './interrupts.ts';
 import type { AgentPort } from './port.ts';
@@ -57,7 +63,7 @@ export class Recorder {
   }
 
   /** For those who watch; nobody waits for it and nobody misses it. */
-  live(event: 'text' | 'thinking' | 'tooling', data: string): void {
+  live(event: LiveKind, data: string): void {
     this.#port.request({ type: 'live', event, data }).catch(() => undefined);
   }
 

@@ -24,6 +24,7 @@ export type EventType =
   | 'live.text'
   | 'live.thinking'
   | 'live.tooling'
+  | 'live.reset'
   | 'gap';
 
 export interface EventInfo {
@@ -75,5 +76,6 @@ export const EVENT_TYPES: Readonly<Record<EventType, EventInfo>> = {
   'live.text': live('A fragment of an answer; its whole comes with `answer.committed`.'),
   'live.thinking': live('The model was asked, or a fragment of its thinking.'),
   'live.tooling': live('A tool of the thread runs.'),
+  'live.reset': live('What was shown of this answer is void: it is asked for again, and why.'),
   gap: live('Events were dropped for this subscriber, from one cursor to another.'),
 };

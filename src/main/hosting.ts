@@ -6,13 +6,20 @@
 import { accessSync, constants } from 'node:fs';
 import { PoolHost, ThreadHost } from '../actors/index.ts';
 import type { HostedSupervisor, Io } from '../cli/index.ts';
-import { controlErrors, makeLiveControl, type Workspace } from '../control/index.ts';
+import {
+  controlErrors,
+  makeLiveControl,
+  readSettings,
+  userConfigFolder,
+  type Workspace,
+} from '../control/index.ts';
 import { type IpcServer, startIpcServer } from '../ipc/index.ts';
 import { isoTime, type Logger } from '../kernel/index.ts';
 import { acquireLock, NodeProcessTable } from '../platform/index.ts';
 import { PROTOCOL_VERSION } from '../protocol/index.ts';
 import { openSupervisor, type Supervisor } from '../supervisor/index.ts';
 import { commandEnvironment } from './environment.ts';
+import type { GivenToThreads } from './threads/given.ts';
 
 export async function openHosted(
   io: Io,
@@ -55,8 +62,15 @@ async function closeInOrder(steps: readonly (() => Promise<void>)[]): Promise<vo
   if (failures.length > 0) throw failures[0];
 }
 
-function openOwn(io: Io, workspace: Workspace, logger: Logger): Promise<Supervisor> {
+async function openOwn(io: Io, workspace: Workspace, logger: Logger): Promise<Supervisor> {
   const { deps, places, repository } = workspace;
+  const { models, secrets } = await readSettings(deps, {
+    workspace: places.workspace,
+    userConfig: userConfigFolder(io.env),
+  });
+  // Keys reach the threads that talk to models, and nothing else: no record, no event, no environment.
+  const given: GivenToThreads = { models, secrets };
+  const environment = commandEnvironment(io.env);
   const entry = (name: string): URL => new URL(`./threads/${name}.js`, import.meta.url);
   return openSupervisor({
     files: deps.files,
@@ -67,10 +81,10 @@ function openOwn(io: Io, workspace: Workspace, logger: Logger): Promise<Supervis
     repository,
     directory: places.state,
     hosts: {
-      thread: new ThreadHost({ entry: entry('actor') }),
-      pool: new PoolHost({ entry: entry('subagent') }),
+      thread: new ThreadHost({ entry: entry('actor'), env: environment, given }),
+      pool: new PoolHost({ entry: entry('subagent'), env: environment, given }),
     },
-    environment: commandEnvironment(io.env),
+    environment,
     shell: findShell(),
     pid: io.pid,
   });

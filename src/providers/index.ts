@@ -1,7 +1,12 @@
 /**
- * Room `providers`: adapters to model APIs behind one event protocol (`protocol/provider.ts`). In this version: the
- * scripted one. A provider knows nothing of tools, mail or journals; it turns a request into a stream.
+ * Room `providers`: adapters to model APIs behind one event protocol (`protocol/provider.ts`): `anthropic`, `openai` for
+ * every server that speaks Chat Completions, `scripted`. A provider knows nothing of tools, mail or journals; it turns a
+ * request into a stream. It tries nothing twice: that is the agent's business, which sees the whole picture.
+ *
+ * Invariants: L1 each request is legal for its API · L6 a stream never throws · L13–L20 in the files that hold them.
  */
+export { checkBudget, checkModel, type ModelProblem, unpricedModels } from './check.ts';
+export type { Fetch } from './http.ts';
 export {
   formatScriptProblem,
   type ParsedScript,
@@ -9,5 +14,11 @@ export {
   type Script,
   type ScriptProblem,
 } from './parse-script.ts';
-export { type ChosenProvider, type ProviderDeps, providerFor } from './registry.ts';
+export {
+  type ChosenProvider,
+  type ModelAccess,
+  modelError,
+  type ProviderDeps,
+  providerFor,
+} from './registry.ts';
 export { makeScriptedProvider, type ScriptedDeps } from './scripted.ts';

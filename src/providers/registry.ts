@@ -1,14 +1,31 @@
 /** From a model reference (`provider/model`) to the provider that serves it. */
-import { type CallId, type Clock, EXIT, nearMatches, TroupeError } from '../kernel/index.ts';
+import { type ModelSettings, type ProviderSecret, priceOf } from '../config/index.ts';
+import { type CallId, type Clock, EXIT, TroupeError } from '../kernel/index.ts';
 import type { Provider } from '../protocol/index.ts';
+import { makeAnthropicProvider } from './anthropic/provider.ts';
+import { checkModel, type ModelProblem, splitRef } from './check.ts';
+import type { Fetch } from './http.ts';
+import { makeOpenAiProvider } from './openai/provider.ts';
 import { formatScriptProblem, parseScript } from './parse-script.ts';
 import { makeScriptedProvider } from './scripted.ts';
+import { cleaner, sealProvider } from './sealed.ts';
+
+/** What the providers that reach out need. `secrets` by the provider's name. */
+export interface ModelAccess {
+  readonly settings: ModelSettings;
+  readonly secrets: Readonly<Record<string, ProviderSecret>>;
+  readonly fetch: Fetch;
+  /** For stderr. */
+  readonly onWarn: (text: string) => void;
+}
 
 export interface ProviderDeps {
   readonly clock: Clock;
   readonly callId: () => CallId;
   /** Text of each script by model reference (`scripted/<path>`). */
   readonly scripts: Readonly<Record<string, string>>;
+  /** Left out: only the scripted provider is there. */
+  readonly access?: ModelAccess | undefined;
 }
 
 export interface ChosenProvider {
@@ -17,23 +34,42 @@ export interface ChosenProvider {
   readonly model: string;
 }
 
-const PROVIDERS = ['scripted'];
-const PLANNED = ['anthropic', 'openai', 'replay'];
+const NOTHING: ModelSettings = { providers: {}, prices: {} };
+const NO_SECRET: ProviderSecret = { key: null, headers: {} };
 
 /** Throws a `TroupeError` that the command line can show as it is (exit 2). */
 export function providerFor(modelRef: string, deps: ProviderDeps): ChosenProvider {
-  const slash = modelRef.indexOf('/');
-  const name = slash < 0 ? modelRef : modelRef.slice(0, slash);
-  const model = slash < 0 ? '' : modelRef.slice(slash + 1);
-  if (!PROVIDERS.includes(name)) throw unknownProvider(modelRef, name);
-  if (model === '') {
-    throw new TroupeError({
-      code: 'providers/no-model',
-      message: `"${modelRef}" names no model: it is written provider/model`,
-      hint: 'For a script: scripted/path/to/script.yaml, relative to the team file.',
-      exit: EXIT.usage,
-    });
+  const settings = deps.access?.settings ?? NOTHING;
+  const problem = checkModel(modelRef, settings);
+  if (problem !== null) throw modelError(problem);
+  const { provider: name, model } = splitRef(modelRef);
+  const own = settings.providers[name];
+  if (deps.access === undefined || own === undefined) {
+    return { provider: scripted(modelRef, model, deps), model };
   }
+  const { access, clock, callId } = deps;
+  const secret = access.secrets[name] ?? NO_SECRET;
+  const clean = cleaner(secret);
+  const common = {
+    settings: own,
+    secret,
+    clock,
+    callId,
+    fetch: access.fetch,
+    priceOf: (one: string) => priceOf(settings.prices, `${name}/${one}`),
+  };
+  const provider =
+    own.kind === 'anthropic'
+      ? makeAnthropicProvider({ ...common, onWarn: (text) => access.onWarn(clean(text)) })
+      : makeOpenAiProvider(common);
+  return { provider: sealProvider(provider, secret), model };
+}
+
+export function modelError(problem: ModelProblem): TroupeError {
+  return new TroupeError({ ...problem, exit: EXIT.usage });
+}
+
+function scripted(modelRef: string, path: string, deps: ProviderDeps): Provider {
   const text = deps.scripts[modelRef];
   if (text === undefined) {
     throw new TroupeError({
@@ -44,31 +80,15 @@ export function providerFor(modelRef: string, deps: ProviderDeps): ChosenProvide
       exit: EXIT.usage,
     });
   }
-  const parsed = parseScript(text, model);
+  const parsed = parseScript(text, path);
   if (!parsed.ok) {
     throw new TroupeError({
       code: 'providers/bad-script',
-      message: parsed.problems.map((problem) => formatScriptProblem(model, problem)).join('\n'),
+      message: parsed.problems.map((problem) => formatScriptProblem(path, problem)).join('\n'),
       hint: 'The format of scripts is described in docs/scripts.md.',
       exit: EXIT.usage,
     });
   }
   const { clock, callId } = deps;
-  return { provider: makeScriptedProvider({ script: parsed.script, clock, callId }), model };
-}
-
-function unknownProvider(modelRef: string, name: string): TroupeError {
-  const choices = PROVIDERS.map((known) => `${known}/…`).join(', ');
-  const [near] = nearMatches(name, [...PROVIDERS, ...PLANNED]);
-  const message = PLANNED.includes(name)
-    ? `the provider "${name}" of "${modelRef}" is not available in this version`
-    : `unknown provider "${name}" in "${modelRef}"`;
-  const guess = near === undefined || near === name ? '' : `Did you mean "${near}"? `;
-  return new TroupeError({
-    code: PLANNED.includes(name) ? 'providers/not-available' : 'providers/unknown',
-    message,
-    hint: `${guess}Available: ${choices}`,
-    data: { provider: name, available: PROVIDERS },
-    exit: EXIT.usage,
-  });
+  return makeScriptedProvider({ script: parsed.script, clock, callId });
 }

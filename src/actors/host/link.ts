@@ -20,6 +20,8 @@ export interface FarEnd {
   readonly control: MessagePort;
   readonly data: MessagePort;
   readonly words: Int32Array;
+  /** What the host gives its threads besides each start: never part of a start, so never recorded. */
+  readonly given?: unknown;
 }
 
 /** Indexes in `words`. */

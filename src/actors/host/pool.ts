@@ -23,6 +23,8 @@ export interface PoolHostOptions {
   readonly maxQueue?: number;
   readonly resourceLimits?: ResourceLimits;
   readonly env?: Readonly<Record<string, string>>;
+  /** As of `ThreadHostOptions`. */
+  readonly given?: unknown;
 }
 
 export class PoolHost implements ActorHost {
@@ -73,7 +75,7 @@ export class PoolHost implements ActorHost {
       this.#waiting.delete(job);
       this.#running.add(job);
       this.#pool ??= this.#makePool();
-      void job.runOn(this.#pool);
+      void job.runOn(this.#pool, this.#options.given);
     }
   }
 
@@ -131,17 +133,20 @@ class Job {
     };
   }
 
-  async runOn(opening: Promise<Piscina>): Promise<void> {
+  async runOn(opening: Promise<Piscina>, given: unknown): Promise<void> {
     const { far, calls } = this.#link;
     this.#submitted = true;
     // The call waits in the port until the job has a thread; how the job ends is told by its promise.
     calls.start(this.#start).catch(() => {});
     try {
       const pool = await opening;
-      const ended: unknown = await pool.run(far, {
-        transferList: [far.control, far.data],
-        signal: this.#abort.signal,
-      });
+      const ended: unknown = await pool.run(
+        { ...far, given },
+        {
+          transferList: [far.control, far.data],
+          signal: this.#abort.signal,
+        },
+      );
       this.#link.exit(ended as HostExit);
     } catch (error) {
       if (this.#link.forced) {

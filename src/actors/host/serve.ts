@@ -88,7 +88,9 @@ class Activation {
     });
     const ended = new AbortController();
     void this.#beatUntil(ended.signal);
-    const outcome = await runToEnd(this.#options.run, start, wire.port, this.#stopping.signal);
+    const { given } = this.#far;
+    const run: ActorRun = (...what) => this.#options.run(what[0], what[1], what[2], given);
+    const outcome = await runToEnd(run, start, wire.port, this.#stopping.signal);
     ended.abort();
     wire.flush();
     wire.close(errors.gone(start.name));

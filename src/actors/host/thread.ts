@@ -18,6 +18,8 @@ export interface ThreadHostOptions {
   readonly resourceLimits?: ResourceLimits;
   /** The environment of the threads; default: a copy of this process's. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Handed to each run beside its start, as a copy: keys of providers, which no record may hold. */
+  readonly given?: unknown;
 }
 
 export interface ThreadHandle extends ActorHandle {
@@ -95,7 +97,7 @@ class ActorThread implements ThreadHandle {
     const { far } = this.#link;
     const worker = new Worker(options.entry, {
       name: start.name,
-      workerData: far,
+      workerData: { ...far, given: options.given },
       transferList: [far.control, far.data],
       ...(options.resourceLimits === undefined ? {} : { resourceLimits: options.resourceLimits }),
       ...(options.env === undefined ? {} : { env: { ...options.env } }),

@@ -4,11 +4,15 @@ import type { ActorStart, JobOutcome } from '../../protocol/actor-wire.ts';
 import type { HostExit } from '../host.ts';
 import type { ActorPort } from './port.ts';
 
-/** One activation of an actor. The signal aborts when it is asked to stop; it then ends as soon as it can. */
+/**
+ * One activation of an actor. The signal aborts when it is asked to stop; it then ends as soon as it can. `given` is
+ * what the host gives all its runs besides their starts; a composition root knows what it is.
+ */
 export type ActorRun = (
   start: ActorStart,
   port: ActorPort,
   signal: AbortSignal,
+  given?: unknown,
 ) => Promise<JobOutcome | undefined | void>;
 
 /** Runs it to its end; never rejects. A run that throws because it was asked to stop has finished. */

@@ -13,9 +13,10 @@ import {
   writeInside,
 } from '../../platform/index.ts';
 import type { JobOutcome } from '../../protocol/index.ts';
-import { providerFor } from '../../providers/index.ts';
+import { type ChosenProvider, type ModelAccess, providerFor } from '../../providers/index.ts';
 import { readSession } from '../../sessions/index.ts';
 import { makeTreeFiles, type TreeOps } from '../../tools/index.ts';
+import type { GivenToThreads } from './given.ts';
 import { limitWork } from './limit-work.ts';
 import { makeOutputs } from './output-files.ts';
 import { realInside } from './real-inside.ts';
@@ -32,14 +33,21 @@ const treeOps: TreeOps = {
 };
 
 /** Holds nothing between activations: pool threads are used again. */
-export const runActor: ActorRun = async (start, port, signal) => {
+export const runActor: ActorRun = async (start, port, signal, given) => {
   const files = new NodeFiles();
   const random = new CryptoRandom();
-  const { provider, model } = providerFor(start.model, {
-    clock,
-    callId: () => asCallId(mintId('cal', { clock, random })),
-    scripts: start.scripts,
-  });
+  const access = accessOf(given as GivenToThreads | undefined);
+  const choose = (ref: string): ChosenProvider =>
+    providerFor(ref, {
+      clock,
+      callId: () => asCallId(mintId('cal', { clock, random })),
+      scripts: start.scripts,
+      access: { ...access, fetch: (input, init) => fetch(input, init), onWarn: warn },
+    });
+  const { provider, model } = choose(start.model);
+  const fallbacks = (start.profile.fallback ?? [])
+    .filter((ref) => ref !== start.model)
+    .map((ref) => ({ ref, ...choose(ref) }));
   const entries = await readSession({
     files,
     directory: start.journalDirectory,
@@ -52,6 +60,8 @@ export const runActor: ActorRun = async (start, port, signal) => {
       port,
       provider,
       model,
+      fallbacks,
+      random,
       clock,
       entries,
       treeAt: (root) => makeTreeFiles(root, treeOps),
@@ -62,6 +72,17 @@ export const runActor: ActorRun = async (start, port, signal) => {
   );
   return outcomeOf(end);
 };
+
+/** A host that gives nothing has the scripted provider alone. */
+function accessOf(given: GivenToThreads | undefined): Pick<ModelAccess, 'settings' | 'secrets'> {
+  return given === undefined
+    ? { settings: { providers: {}, prices: {} }, secrets: {} }
+    : { settings: given.models, secrets: given.secrets };
+}
+
+function warn(text: string): void {
+  process.stderr.write(`troupe: ${text}\n`);
+}
 
 /** A stop is an end without a text; what failed keeps its code. */
 function outcomeOf(end: AgentEnd): JobOutcome | undefined {
