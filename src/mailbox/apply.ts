@@ -14,6 +14,7 @@ import type { Envelope, Mail } from '../protocol/envelope.ts';
 import type { ActorChange, StoredRunRecord } from '../protocol/record.ts';
 import { hasKey, noteId, noteKey } from './dedup.ts';
 import { mailBytes, renderEnvelope } from './envelope.ts';
+import { addLetter, dropLetter } from './queue.ts';
 import type { Coalesced, Letter, Mailbox, MailState } from './state.ts';
 import { boxOf } from './state.ts';
 
@@ -161,14 +162,7 @@ function addUnread(box: Mailbox, letter: Letter): void {
   const { n, lane } = letter.envelope;
   box.unread.set(n, letter);
   box.bytes += letter.bytes;
-  const queue = box.lanes[lane];
-  const later = n === box.last ? [] : [...queue.values()].filter((other) => other.envelope.n > n);
-  queue.set(n, letter);
-  // A retried letter goes back to its place; a new one is the last anyway.
-  for (const other of later) {
-    queue.delete(other.envelope.n);
-    queue.set(other.envelope.n, other);
-  }
+  addLetter(box.lanes[lane], letter);
   if (letter.coalesced !== null) {
     const key = groupKey(letter.envelope);
     if (key !== null && !box.groups.has(key)) box.groups.set(key, letter.coalesced);
@@ -178,7 +172,7 @@ function addUnread(box: Mailbox, letter: Letter): void {
 function removeUnread(box: Mailbox, letter: Letter): void {
   const { n, lane } = letter.envelope;
   box.unread.delete(n);
-  box.lanes[lane].delete(n);
+  dropLetter(box.lanes[lane], n);
   box.delivered.delete(n);
   box.bytes -= letter.bytes;
   const key = groupKey(letter.envelope);

@@ -9,7 +9,9 @@
 import { invariant } from '../kernel/invariant.ts';
 import { type Envelope, LANES } from '../protocol/envelope.ts';
 import { AGING_MS } from './limits.ts';
-import type { Letter, MailState } from './state.ts';
+import type { LetterQueue } from './queue.ts';
+import { lettersOf } from './queue.ts';
+import type { Letter, Mailbox, MailState } from './state.ts';
 
 export interface DeliverOptions {
   /** The wall clock, for aging. */
@@ -18,6 +20,21 @@ export interface DeliverOptions {
   readonly max?: number;
   /** Without `bulk`, which is not worth a wake-up or a place in the turn by itself. */
   readonly exceptBulk?: boolean;
+  /** Without these, which the actor was given already. */
+  readonly except?: HandedOut;
+}
+
+/**
+ * Positions that an activation of an actor was given. It remembers up to where a lane holds nothing else, so that the next
+ * look does not pass over all of them again.
+ */
+export class HandedOut extends Set<number> {
+  readonly passed: Map<LetterQueue, { moves: number; upTo: number }> = new Map();
+
+  override delete(n: number): boolean {
+    this.passed.clear();
+    return super.delete(n);
+  }
 }
 
 /** Unread and not yet delivered in this activation, in delivery order. Costs as much as it returns. */
@@ -25,14 +42,18 @@ export function deliverable(state: MailState, actor: string, options: DeliverOpt
   const box = state.boxes.get(actor);
   if (box === undefined) return [];
   const lanes = options.exceptBulk === true ? LANES.filter((lane) => lane !== 'bulk') : LANES;
-  const queues = lanes.map((lane, level) => makeQueue(box.lanes[lane], level, box.delivered));
+  const cursors = lanes
+    .map((lane, level) => new LaneCursor(box.lanes[lane], { level, box, except: options.except }))
+    .filter((cursor) => cursor.head !== null);
   const max = options.max ?? Number.POSITIVE_INFINITY;
   const found: Envelope[] = [];
   while (found.length < max) {
-    const first = queues
-      .filter((queue) => queue.head !== undefined)
-      .toSorted((a, b) => compareHeads(a, b, options.nowMs))[0];
-    if (first?.head === undefined) break;
+    let first: LaneCursor | null = null;
+    for (const cursor of cursors) {
+      if (cursor.head === null) continue;
+      if (first === null || compareHeads(cursor, first, options.nowMs) < 0) first = cursor;
+    }
+    if (first === null || first.head === null) break;
     found.push(first.head.envelope);
     first.advance();
   }
@@ -53,49 +74,59 @@ export function markDelivered(state: MailState, actor: string, ns: readonly numb
  * that is gone and must not reach its successor (M6). The caller records it as dead.
  */
 export function staleControl(state: MailState, actor: string, incarnation: number): Envelope[] {
-  const letters = state.boxes.get(actor)?.lanes.control.values() ?? [];
+  const queue = state.boxes.get(actor)?.lanes.control;
+  const letters = queue === undefined ? [] : lettersOf(queue);
   return Array.from(letters, (letter) => letter.envelope).filter((envelope) => {
     const meant = envelope.body['incarnation'];
     return typeof meant === 'number' && meant < incarnation;
   });
 }
 
-interface LaneQueue {
+/** Goes through one lane, past what was delivered. */
+class LaneCursor {
   readonly level: number;
-  head: Letter | undefined;
-  advance(): void;
-}
+  head: Letter | null = null;
+  readonly #queue: LetterQueue;
+  readonly #delivered: ReadonlySet<number>;
+  readonly #except: HandedOut | undefined;
+  #at: number;
 
-function makeQueue(
-  letters: ReadonlyMap<number, Letter>,
-  level: number,
-  delivered: ReadonlySet<number>,
-): LaneQueue {
-  const iterator = letters.values();
-  const queue: LaneQueue = {
-    level,
-    head: undefined,
-    advance(): void {
-      queue.head = undefined;
-      for (let next = iterator.next(); next.done !== true; next = iterator.next()) {
-        if (delivered.has(next.value.envelope.n)) continue;
-        queue.head = next.value;
-        return;
-      }
-    },
-  };
-  queue.advance();
-  return queue;
+  constructor(
+    queue: LetterQueue,
+    parts: { level: number; box: Mailbox; except: HandedOut | undefined },
+  ) {
+    this.level = parts.level;
+    this.#queue = queue;
+    this.#delivered = parts.box.delivered;
+    this.#except = parts.except;
+    const passed = parts.except?.passed.get(queue);
+    this.#at = passed?.moves === queue.moves ? Math.max(queue.head, passed.upTo) : queue.head;
+    this.advance();
+    // Up to the first one that is left, all is handed out or gone, and stays so.
+    const upTo = this.head === null ? this.#at : this.#at - 1;
+    if (this.#delivered.size === 0) parts.except?.passed.set(queue, { moves: queue.moves, upTo });
+  }
+
+  advance(): void {
+    const { letters } = this.#queue;
+    this.head = null;
+    while (this.head === null && this.#at < letters.length) {
+      const letter = letters[this.#at] ?? null;
+      this.#at += 1;
+      if (letter === null || this.#delivered.has(letter.envelope.n)) continue;
+      if (this.#except?.has(letter.envelope.n) !== true) this.head = letter;
+    }
+  }
 }
 
 /** Heads are enough: within a lane nobody waits longer than its head. */
-function compareHeads(a: LaneQueue, b: LaneQueue, nowMs: number): number {
+function compareHeads(a: LaneCursor, b: LaneCursor, nowMs: number): number {
   const byLevel = levelOf(a, nowMs) - levelOf(b, nowMs);
   return byLevel === 0 ? (a.head?.envelope.n ?? 0) - (b.head?.envelope.n ?? 0) : byLevel;
 }
 
-function levelOf(queue: LaneQueue, nowMs: number): number {
-  if (queue.level === 0 || queue.head === undefined) return queue.level;
+function levelOf(queue: LaneCursor, nowMs: number): number {
+  if (queue.level === 0 || queue.head === null) return queue.level;
   const steps = Math.floor(Math.max(0, nowMs - queue.head.atMs) / AGING_MS);
   return Math.max(1, queue.level - steps);
 }

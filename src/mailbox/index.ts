@@ -7,7 +7,13 @@
  */
 export { applyMailRecord, type MailChange } from './apply.ts';
 export type { MailKey } from './dedup.ts';
-export { type DeliverOptions, deliverable, markDelivered, staleControl } from './deliver.ts';
+export {
+  type DeliverOptions,
+  deliverable,
+  HandedOut,
+  markDelivered,
+  staleControl,
+} from './deliver.ts';
 export { sendError } from './errors.ts';
 export type { MailLimits } from './limits.ts';
 export { type MailProjection, type ProjectOptions, projectMail } from './project.ts';

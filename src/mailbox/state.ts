@@ -6,6 +6,8 @@ import type { Envelope, EnvelopeState, Lane } from '../protocol/envelope.ts';
 import type { SeenKeys } from './dedup.ts';
 import type { MailLimits } from './limits.ts';
 import { MAIL_LIMITS } from './limits.ts';
+import type { LetterQueue } from './queue.ts';
+import { makeQueue } from './queue.ts';
 
 /** Bulk mail of one sender with one `body.key`: the last one stands for all. */
 export interface Coalesced {
@@ -34,7 +36,7 @@ export interface Mailbox {
   last: number;
   readonly unread: Map<number, Letter>;
   /** The same letters by lane, each in order of position. */
-  readonly lanes: Record<Lane, Map<number, Letter>>;
+  readonly lanes: Record<Lane, LetterQueue>;
   /** Bytes of the unread. */
   bytes: number;
   /** All up to here is settled (seen or dead), unless it is in `unread` again. */
@@ -81,7 +83,12 @@ export function boxOf(state: MailState, name: string): Mailbox {
   const made: Mailbox = {
     last: 0,
     unread: new Map(),
-    lanes: { control: new Map(), interrupt: new Map(), normal: new Map(), bulk: new Map() },
+    lanes: {
+      control: makeQueue(),
+      interrupt: makeQueue(),
+      normal: makeQueue(),
+      bulk: makeQueue(),
+    },
     bytes: 0,
     settledUpTo: 0,
     settledAbove: new Set(),

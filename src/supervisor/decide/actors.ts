@@ -9,6 +9,7 @@
 import { actorOf, type HostExit, nextIncarnation, type StartNumbers } from '../../actors/index.ts';
 import { type RosterEntry, systemPrompt } from '../../agent/index.ts';
 import { type ActorName, TroupeError } from '../../kernel/index.ts';
+import { HandedOut } from '../../mailbox/index.ts';
 import type { ActorKind, AgentProfile } from '../../protocol/index.ts';
 import { toolsForKind } from '../../tools/index.ts';
 import { Draft } from '../draft.ts';
