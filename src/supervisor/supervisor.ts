@@ -149,7 +149,6 @@ class RunningSupervisor implements Supervisor {
     const left = await this.deps.exec.sweep(run);
     const loop = await this.open(file, state);
     if (state.run.ended !== null) {
-      this.loops.delete(run);
       throw new TroupeError({
         code: 'run/ended',
         message: `Run ${run} has ended: it is ${state.run.ended.state}`,
@@ -166,6 +165,8 @@ class RunningSupervisor implements Supervisor {
       .durable;
     const first = loop.state.run.startedAt === null;
     loop.post(first ? { type: 'started' } : { type: 'resumed', left });
+    // Nobody reaches the run before its first decision of this term: he would find a team that is not there yet.
+    this.loops.set(run, loop);
     await ingestSpool({
       files: this.deps.files,
       logger: this.deps.logger,
@@ -236,7 +237,6 @@ class RunningSupervisor implements Supervisor {
         for (const listener of this.liveListeners) listener(file.id, event);
       },
     });
-    this.loops.set(file.id, loop);
     return loop;
   }
 
