@@ -44,6 +44,7 @@ const KINDS: readonly Kind[] = [
 const root = mkdtempSync(join(tmpdir(), 'troupe-cut-'));
 const mounted = new Set<string>();
 let images = 0;
+let cuts = 0;
 
 afterAll(() => {
   for (const place of mounted) spawnSync('umount', ['-l', place]);
@@ -143,7 +144,9 @@ async function cut(
   empty: string,
   fault: string,
 ): Promise<{ lines: readonly string[]; image: string }> {
-  const image = join(root, `${kind.name}-live.img`);
+  // New files each time: a loop device that is not gone yet would show what it has in memory of the last ones.
+  cuts += 1;
+  const image = join(root, `${kind.name}-live-${cuts}.img`);
   copyFileSync(empty, image);
   const place = mount(image);
   const writer = startWriter(join(place, 'journal'), fault);
@@ -152,11 +155,12 @@ async function cut(
   if (pid === undefined) throw new Error('the writer did not start');
   process.kill(pid, 'SIGSTOP');
   while (!isStopped(pid)) await turn();
-  const left = join(root, `${kind.name}-left.img`);
+  const left = join(root, `${kind.name}-left-${cuts}.img`);
   copyFileSync(image, left);
   writer.child.kill('SIGKILL');
   await writer.ended;
   unmount(place);
+  rmSync(image);
   return { lines: writer.lines, image: left };
 }
 
@@ -187,6 +191,7 @@ async function lostIn(image: string, lines: readonly string[]): Promise<string[]
     return [...gaps, ...lost, ...problems.map(({ detail }) => detail)];
   } finally {
     unmount(place);
+    rmSync(image);
   }
 }
 
