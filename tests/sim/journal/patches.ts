@@ -56,11 +56,40 @@ export const patches: Readonly<Record<string, Patch>> = {
   'a failed sync tried again': {
     edits: one(
       'src/journal/writer.ts',
-      "      this.#failStop('fdatasync', error);\n      return;",
-      '      await segment.sync();',
+      "      this.#failStop('fdatasync', error);\n      return false;",
+      '      await this.#tail.sync(false);\n      return true;',
     ),
     proof: 'mail',
     says: /C7: /,
+  },
+  // Each half alone does no harm: a snapshot waits for its record, and is not used when the record is not there.
+  'snapshot before sync': {
+    edits: [
+      {
+        file: 'src/journal/writer.ts',
+        anchor: `      await waiting.durable;
+      if (seq > this.#durableSeq) await this.flush();
+      if (waiting.place !== null) return waiting.place;
+    }
+    if (seq > this.#durableSeq) await this.flush();
+`,
+        instead: `      while (seq > this.#writtenSeq) await Promise.resolve();
+    }
+`,
+      },
+      {
+        file: 'src/journal/resume.ts',
+        anchor: "if (name === file && !found.fits) return 'its record is not where it says';",
+        instead: '',
+      },
+    ],
+    proof: 'journal',
+    says: /C1: |C5: |J13: |after recovery|recovery failed/,
+  },
+  'compacted before sync': {
+    edits: one('src/journal/atomic.ts', 'await handle.datasync();', 'await Promise.resolve();'),
+    proof: 'journal',
+    says: /C1: |after recovery|recovery failed/,
   },
   'a full disk leaves half a batch': {
     edits: one(
