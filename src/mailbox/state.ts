@@ -6,6 +6,7 @@ import type { Envelope, EnvelopeState, Lane } from '../protocol/envelope.ts';
 import type { SeenKeys } from './dedup.ts';
 import type { MailLimits } from './limits.ts';
 import { MAIL_LIMITS } from './limits.ts';
+import { PositionMap } from './pages.ts';
 import type { LetterQueue } from './queue.ts';
 import { makeQueue } from './queue.ts';
 
@@ -34,7 +35,7 @@ export interface DeadLetter {
 export interface Mailbox {
   /** Highest position given. */
   last: number;
-  readonly unread: Map<number, Letter>;
+  readonly unread: PositionMap<Letter>;
   /** The same letters by lane, each in order of position. */
   readonly lanes: Record<Lane, LetterQueue>;
   /** Bytes of the unread. */
@@ -82,7 +83,7 @@ export function boxOf(state: MailState, name: string): Mailbox {
   if (known !== undefined) return known;
   const made: Mailbox = {
     last: 0,
-    unread: new Map(),
+    unread: new PositionMap(),
     lanes: {
       control: makeQueue(),
       interrupt: makeQueue(),
