@@ -6,12 +6,14 @@
  * - L20 No event of a provider contains a key or the value of a configured header.
  */
 import type { ProviderSecret } from '../config/index.ts';
+import { TroupeError, toErrorShape } from '../kernel/index.ts';
 import type { Provider, ProviderEvent } from '../protocol/index.ts';
 import type { Failure } from './failure.ts';
 import { SECRET_CHARS_MIN } from './limits.ts';
 
 export function sealProvider(provider: Provider, secret: ProviderSecret): Provider {
   const clean = cleaner(secret);
+  const countTokens = provider.countTokens?.bind(provider);
   return {
     ...provider,
     async *stream(request, signal): AsyncGenerator<ProviderEvent> {
@@ -19,6 +21,17 @@ export function sealProvider(provider: Provider, secret: ProviderSecret): Provid
         yield event.type === 'error' ? cleanFailure(event, clean) : event;
       }
     },
+    ...(countTokens === undefined
+      ? {}
+      : { countTokens: (...what) => countTokens(...what).catch(rethrowClean(clean)) }),
+  };
+}
+
+function rethrowClean(clean: (text: string) => string): (error: unknown) => never {
+  return (error) => {
+    const { code, message, hint } = toErrorShape(error);
+    const shown = hint === undefined ? undefined : clean(hint);
+    throw new TroupeError({ code, message: clean(message), hint: shown });
   };
 }
 

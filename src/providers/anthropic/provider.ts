@@ -7,7 +7,7 @@
  */
 import type { Anthropic, ClientOptions } from '@anthropic-ai/sdk';
 import type { Price, ProviderSecret, ProviderSettings } from '../../config/index.ts';
-import type { CallId, Clock } from '../../kernel/index.ts';
+import { type CallId, type Clock, TroupeError } from '../../kernel/index.ts';
 import type { Provider, ProviderEvent, ProviderRequest } from '../../protocol/index.ts';
 import { usageFor } from '../cost.ts';
 import { brokenLine, cutStream, type Failure, failure, failureOf, type Line } from '../failure.ts';
@@ -111,10 +111,17 @@ async function countTokens(
   request: ProviderRequest,
   signal: AbortSignal,
 ): Promise<number> {
-  const client = await makeClient(deps, watch(deps).fetch);
-  const params = countParams(buildRequest(request, { ...deps.settings, cache: false }));
-  const counted = await client.messages.countTokens(params, { signal });
-  return counted.input_tokens;
+  const watched = watch(deps);
+  try {
+    const client = await makeClient(deps, watched.fetch);
+    const params = countParams(buildRequest(request, { ...deps.settings, cache: false }));
+    const counted = await client.messages.countTokens(params, { signal });
+    return counted.input_tokens;
+  } catch (error) {
+    // Not as its cause: the SDK's errors hold more than may be shown.
+    const { code, message, hint } = failureFrom(error, watched, lineOf(deps, request));
+    throw new TroupeError({ code, message, hint });
+  }
 }
 
 async function makeClient(deps: AnthropicDeps, fetch: Fetch): Promise<Anthropic> {

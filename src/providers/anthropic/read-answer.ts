@@ -69,6 +69,9 @@ export class AnswerReader {
       case 'message_stop':
         this.#ended = true;
         return null;
+      default:
+        // A later version of the API may send more.
+        return null;
     }
   }
 
@@ -125,7 +128,11 @@ export class AnswerReader {
         content.push({ type: 'call', id: part.call, name, input });
       }
     }
-    return { content, kept: refused ? [] : kept, stop: stopOf(this.#stop, content) };
+    return {
+      content,
+      kept: refused ? [] : sendable(kept, content),
+      stop: stopOf(this.#stop, content),
+    };
   }
 
   #begin(index: number, start: Part['start']): ProviderEvent | null {
@@ -202,6 +209,12 @@ function stopOf(stop: WireStop | null, content: readonly ContentBlock[]): StopRe
 function textIn(start: Part['start']): string {
   const text = start.type === 'thinking' ? start['thinking'] : start['text'];
   return typeof text === 'string' ? text : '';
+}
+
+/** The API takes back no thought that was cut, and none that stands last. */
+function sendable(kept: readonly KeptBlock[], content: readonly ContentBlock[]): KeptBlock[] {
+  const signed = kept.filter(({ block }) => block.type !== 'thinking' || block['signature'] !== '');
+  return content.length === 0 ? [] : signed.filter(({ at }) => at < content.length);
 }
 
 function nameIn(start: Part['start']): string {
