@@ -173,6 +173,15 @@ const results: readonly CommandSpec[] = [
     load: () => import('./commands/worktrees.ts'),
   },
   {
+    name: 'doctor',
+    args: [],
+    summary: 'say what is wrong with journals and mail, and what to do about it',
+    details: 'Changes nothing, and may be used while a run goes on. Ends with 1 when something is wrong.',
+    options: [],
+    examples: ['troupe doctor', 'troupe doctor --json'],
+    load: () => import('./commands/doctor.ts'),
+  },
+  {
     name: 'where',
     args: [],
     summary: 'print where everything is kept',

@@ -7,6 +7,7 @@
  */
 export { type CheckAnswer, checkTeam } from './check.ts';
 export { type DiffAnswer, type DiffQuery, diffOf, findTask } from './diff.ts';
+export { examine, type Finding } from './doctor.ts';
 export { errors as controlErrors } from './errors.ts';
 export { eventsOfRun, followEvents } from './events.ts';
 export type { LiveControl } from './live.ts';

@@ -1,0 +1,18 @@
+/** `troupe doctor`: what is wrong with journals and mail, and what to do about it. */
+import { examine, type Finding } from '../../control/index.ts';
+import { EXIT, type ExitCode } from '../../kernel/errors.ts';
+import type { Context } from '../context.ts';
+import { safeLine } from '../text/safe.ts';
+
+export async function run(context: Context): Promise<ExitCode> {
+  const findings = await examine(await context.workspace());
+  if (context.json) context.printJson(findings);
+  else for (const finding of findings) context.print(linesOf(finding, context));
+  return findings.every(({ ok }) => ok) ? EXIT.ok : EXIT.unfinished;
+}
+
+function linesOf({ check, ok, detail, repair }: Finding, { styles }: Context): string {
+  const mark = ok ? styles.green('ok  ') : styles.red('BAD ');
+  const hint = repair === '' ? '' : `      ${safeLine(repair)}\n`;
+  return `${mark}  ${safeLine(`${check}: ${detail}`)}\n${hint}`;
+}

@@ -1,0 +1,106 @@
+/** `troupe doctor` on real journals: what is lost is named with file and line, what is harmless is told as such. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { makeWorld, type World } from './cli-world.ts';
+
+const TEAM = `version: 1
+name: two
+tasks:
+  - { id: one, run: echo 1 > one.txt }
+  - { id: two, run: echo 2 > two.txt, needs: [one] }
+`;
+
+interface Finding {
+  readonly check: string;
+  readonly ok: boolean;
+  readonly detail: string;
+  readonly repair: string;
+}
+
+const SEGMENT = '000000000001.jsonl';
+let world: World;
+
+beforeEach(() => {
+  world = makeWorld();
+  world.write('team.yaml', TEAM);
+  const run = world.troupe('run', 'team.yaml', '--run-id', 'd1');
+  expect(run.code, run.stderr).toBe(0);
+});
+
+afterEach(() => world.remove());
+
+const journal = (): string => join(world.repo, '.git/troupe/runs/d1/journal', SEGMENT);
+const linesOf = (): string[] => readFileSync(journal(), 'utf8').split('\n');
+
+function doctor(): {
+  readonly code: number | null;
+  readonly bad: Finding[];
+  readonly all: Finding[];
+} {
+  const { code, stdout } = world.troupe('doctor', '--json');
+  const all = JSON.parse(stdout) as Finding[];
+  return { code, all, bad: all.filter(({ ok }) => !ok) };
+}
+
+test('all is well: exit 0, each journal counted', () => {
+  const { code, all, bad } = doctor();
+  expect({ code, bad }).toEqual({ code: 0, bad: [] });
+  expect(all.map(({ check }) => check)).toEqual(['workspace journal', 'journal of d1', 'spool']);
+  expect(Object.keys(all[0] ?? {})).toEqual(['check', 'ok', 'detail', 'repair']);
+  expect(world.troupe('doctor').stdout).toMatch(/^ok {4}journal of d1: \d+ records in 1 files$/m);
+});
+
+test('J5: a flipped byte is a named record, with file and line', () => {
+  const lines = linesOf();
+  const at = lines.findIndex((line, index) => index > 2 && line.includes('"at":"2'));
+  const rotten = lines.with(at, (lines[at] ?? '').replace('"at":"2', '"at":"9'));
+  writeFileSync(journal(), rotten.join('\n'));
+  const { code, bad } = doctor();
+  expect(code).toBe(1);
+  expect(bad).toHaveLength(1);
+  expect(bad[0]?.detail).toMatch(
+    new RegExp(`^${SEGMENT}:${at + 1}: Record ${at + 1} is lost \\(checksum, \\d+`),
+  );
+  expect(bad[0]?.repair).toContain('a copy of the file');
+  expect(world.troupe('doctor').stdout).toContain(`BAD   journal of d1: ${SEGMENT}:${at + 1}:`);
+});
+
+test('J5: each of several losses is named', () => {
+  const lines = linesOf();
+  const rotten = lines.with(2, '\0'.repeat(200)).with(5, 'not a record');
+  writeFileSync(journal(), rotten.join('\n'));
+  const { code, bad } = doctor();
+  expect(code).toBe(1);
+  // With a line its sum is gone, which the next record is chained to: it can't be told from a foreign one.
+  expect(bad.map(({ detail }) => detail.split(' (')[0])).toEqual([
+    `${SEGMENT}:3: Records 3 to 4 are lost`,
+    `${SEGMENT}:6: Records 6 to 7 are lost`,
+  ]);
+});
+
+test('a torn end is harmless, a journal that was cut is not: views and snapshots know more', () => {
+  const lines = linesOf();
+  writeFileSync(journal(), `${lines.join('\n')}{"s":999,"d":1,"k":"m`);
+  expect(doctor()).toMatchObject({ code: 0, bad: [] });
+  const view = join(world.repo, '.git/troupe/runs/d1/views/mailboxes/user.jsonl');
+  writeFileSync(view, `${JSON.stringify({ v: 1, n: 1, seq: lines.length + 5 })}\n`);
+  writeFileSync(journal(), `${lines.slice(0, 4).join('\n')}\n`);
+  const { code, bad } = doctor();
+  expect(code).toBe(1);
+  expect(bad.map(({ detail }) => detail)).toEqual([
+    `the journal ends at record 4, views/mailboxes/user.jsonl tells of record ${lines.length + 5}: what is between is lost`,
+  ]);
+});
+
+test('a head that was rewritten, and mail that was refused', () => {
+  const lines = linesOf();
+  const head = lines[0] ?? '';
+  writeFileSync(journal(), lines.with(0, head.replace('"name":"d1"', '"name":"d2"')).join('\n'));
+  // Its sum does not fit any more, so it is damage; the record is named.
+  expect(doctor().bad[0]?.detail).toContain(`${SEGMENT}:1: Record 1 is lost`);
+  writeFileSync(journal(), lines.join('\n'));
+  world.write('.git/troupe/spool/refused/env_1.json', '{}');
+  expect(doctor().bad).toMatchObject([{ check: 'spool' }]);
+  expect(doctor().bad[0]?.detail).toContain('env_1.json');
+});
