@@ -5,6 +5,8 @@
  * Invariant: L15 a repair never adds meaning: it only takes off a wrapping or a repetition.
  */
 
+import { NAME_CHARS_MAX } from './limits.ts';
+
 /** An object, or the text as it came. `truncated`: the answer was cut, so nothing is filled in. */
 export function readInput(text: string, truncated: boolean): unknown {
   const trimmed = text.trim();
@@ -19,6 +21,12 @@ export function wireInput(input: unknown): Readonly<Record<string, unknown>> {
   if (isObject(input)) return input;
   const text = typeof input === 'string' ? input : JSON.stringify(input ?? null);
   return { invalid_arguments: text };
+}
+
+/** As APIs take it: models also make up names that no API lets pass. */
+export function wireName(name: string): string {
+  const plain = name.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, NAME_CHARS_MAX);
+  return plain === '' ? '_' : plain;
 }
 
 /** `read_fileread_file`, which some servers make of a name that came twice. */

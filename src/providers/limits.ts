@@ -22,6 +22,8 @@ export const MESSAGE_CHARS = 1000;
 export const BODY_BYTES_MAX: number = 32 * 1024 * 1024;
 /** Characters of one answer, all its parts together. */
 export const ANSWER_CHARS_MAX = 8_000_000;
+/** Characters of a tool's name, as the strictest API takes it. */
+export const NAME_CHARS_MAX = 64;
 /** Times that a paused turn is sent back to go on. */
 export const PAUSES_MAX = 8;
 /** The API takes so many marks; one is for the system prompt with the tools. */

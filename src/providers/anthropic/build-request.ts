@@ -18,7 +18,7 @@ import type {
 } from '@anthropic-ai/sdk/resources/messages';
 import type { ProviderSettings } from '../../config/index.ts';
 import type { Message, ProviderRequest, UserBlock } from '../../protocol/index.ts';
-import { wireInput } from '../call-input.ts';
+import { wireInput, wireName } from '../call-input.ts';
 import { CACHE_MARKS_MAX, CACHE_STEP } from '../limits.ts';
 import { Digest, keptOf } from './kept-blocks.ts';
 
@@ -96,7 +96,9 @@ function chain(
     digest.add(JSON.stringify(wire));
   }
   if (messages.at(-1)?.role !== 'user') {
-    messages.push({ role: 'user', content: [{ type: 'text', text: GO_ON }] });
+    const wire: WireMessage = { role: 'user', content: [{ type: 'text', text: GO_ON }] };
+    messages.push(wire);
+    digest.add(JSON.stringify(wire));
   }
   return { messages, prefix: digest.value };
 }
@@ -106,7 +108,7 @@ function wireMessage(message: Message, keep: boolean): WireMessage {
   const content = message.content.flatMap((block): ContentBlockParam[] => {
     if (block.type === 'text') return block.text.trim() === '' ? [] : [block];
     const { id, name, input } = block;
-    return [{ type: 'tool_use', id, name, input: wireInput(input) }];
+    return [{ type: 'tool_use', id, name: wireName(name), input: wireInput(input) }];
   });
   if (content.length === 0) content.push({ type: 'text', text: NO_ANSWER });
   const blocks = keep ? (keptOf(message)?.blocks ?? []) : [];

@@ -177,7 +177,7 @@ export class AnswerReader {
 
   #idOf(given: unknown): CallId {
     const id = typeof given === 'string' ? given : '';
-    const fits = /^toolu_[A-Za-z0-9_-]{8,}$/.test(id) && !this.#ids.has(id);
+    const fits = /^toolu_[A-Za-z0-9_-]{8,34}$/.test(id) && !this.#ids.has(id);
     const chosen = fits ? asCallId(id) : this.#options.callId();
     this.#ids.add(chosen);
     return chosen;

@@ -7,7 +7,7 @@
  */
 import type { ProviderSettings } from '../../config/index.ts';
 import type { Message, ProviderRequest } from '../../protocol/index.ts';
-import { wireInput } from '../call-input.ts';
+import { wireInput, wireName } from '../call-input.ts';
 
 export interface WireCall {
   readonly id: string;
@@ -81,7 +81,11 @@ function assistant(
     if (block.type !== 'call') return [];
     const { id, name, input } = block;
     return [
-      { id, type: 'function', function: { name, arguments: JSON.stringify(wireInput(input)) } },
+      {
+        id,
+        type: 'function',
+        function: { name: wireName(name), arguments: JSON.stringify(wireInput(input)) },
+      },
     ];
   });
   const blank = text.trim() === '';
