@@ -8,7 +8,7 @@
  * - M5 Interrupt mail ends what runs and closes what is left, unrun, with recorded results.
  */
 import type { CallId } from '../kernel/index.ts';
-import { evaluateCall } from '../permissions/index.ts';
+import { judgeCall } from '../permissions/index.ts';
 import type { ActorReply, Workplace } from '../protocol/index.ts';
 import type { CallBlock } from '../sessions/index.ts';
 import { boundOutcome, parseCall, type Tool, type ToolContext } from '../tools/index.ts';
@@ -100,7 +100,8 @@ async function runInThread(
   if (tool.access === 'read') {
     // Reads are decided here, on the rules as they were at the start.
     const rules = run.deps.start.permissions;
-    const verdict = evaluateCall({ tool: tool.name, input }, rules, { mutating: false });
+    const place = { actor: run.deps.start.name, root: context.tree?.root ?? null };
+    const verdict = judgeCall({ tool: tool.name, input }, rules, place);
     if (verdict.action !== 'allow') return closed(call, `refused: ${verdict.reason}`);
   } else {
     const reply = await permit(run, call);

@@ -191,5 +191,39 @@ const results: readonly CommandSpec[] = [
   },
 ];
 
+const permissions: readonly CommandSpec[] = [
+  {
+    name: 'policy',
+    args: [
+      ['<action>', '`check`: decide calls from the standard input; `explain`: say why'],
+      ['[call]', 'for `explain`: a command, or a call as JSON (default: list the rules)'],
+    ],
+    summary: 'decide what a policy allows, without running anything',
+    details:
+      '`check` reads one call a line, {"tool", "input", "actor"?, "cwd"?}, and answers each with one line,\n' +
+      '{"action", "rule", "reason"}, in order. Whatever a line contains, it gets a decision.',
+    options: [
+      {
+        flags: '--policy <file>',
+        description: "this policy alone (default: the administrator's, yours, the repository's)",
+      },
+      { flags: '--root <dir>', description: 'the tree of the actor (default: the current folder)' },
+      { flags: '--home <dir>', description: 'the home folder (default: yours)' },
+      { flags: '--actor <path>', description: 'for calls that name none' },
+      { flags: '--unattended', description: 'nobody can be asked: an ask is a deny' },
+    ],
+    examples: [
+      'troupe policy check --policy policy.yaml < calls.ndjson',
+      "troupe policy explain 'git -C /tmp push'",
+    ],
+    load: () => import('./commands/policy.ts'),
+  },
+];
+
 /** In the order of `--help`. */
-export const COMMANDS: readonly CommandSpec[] = [...starting, ...watching, ...results];
+export const COMMANDS: readonly CommandSpec[] = [
+  ...starting,
+  ...watching,
+  ...results,
+  ...permissions,
+];

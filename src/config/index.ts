@@ -20,6 +20,7 @@ export {
   type Setting,
 } from './parse-config.ts';
 export { type ModelRef, type ParsedTeam, type ParseTeamOptions, parseTeam } from './parse-team.ts';
+export { type ParsedPolicy, parsePolicy } from './policy-file.ts';
 export { PRICES_DATE, type Price, type Prices, priceOf } from './prices.ts';
 export { formatProblem, type Problem } from './problem.ts';
 export { BUILT_IN_PROFILES } from './profiles.ts';

@@ -5,6 +5,7 @@
 import type { AgentProfile, TaskSpec, Team } from '../protocol/team.ts';
 import { readDocument } from './document.ts';
 import { DEFAULTS } from './limits.ts';
+import type { CheckPolicy } from './policy-file.ts';
 import { type Finding, type Path, type Problem, parsePath } from './problem.ts';
 import { type RawTeam, teamSchema } from './raw-team.ts';
 import { resolveTeam, type TeamDefaults } from './resolve-team.ts';
@@ -21,6 +22,8 @@ export interface ParseTeamOptions {
   readonly defaults?: TeamDefaults;
   /** Names of the tools that exist, to check those of profiles. */
   readonly tools?: readonly string[];
+  /** Says what is wrong with the permissions (room `permissions`). */
+  readonly checkPolicy?: CheckPolicy;
 }
 
 /** A model that the file names, with its place, for those who look whether it can be had. */
@@ -69,6 +72,7 @@ export function parseTeam(source: string | Uint8Array, options: ParseTeamOptions
     profiles: options.profiles ?? {},
     defaults: options.defaults ?? NO_DEFAULTS,
     tools: options.tools,
+    checkPolicy: options.checkPolicy,
   });
   const graph = options
     .checkTasks(resolved.team.tasks)

@@ -13,6 +13,8 @@ import {
   TOUCHES_MAX,
   TURNS_MAX,
 } from './limits.ts';
+import { policyKeys, type RawPolicy } from './policy-file.ts';
+import { effect } from './policy-rule.ts';
 import { duration, innerPath, later, model, name, object, text, whole } from './schema.ts';
 
 type Maybe<T> = T | undefined;
@@ -56,31 +58,6 @@ export interface RawLimits {
   readonly fanout?: Maybe<number>;
 }
 
-/** Keys of a rule besides those of the first form; refused when they hold something. */
-export const LATER_RULE_KEYS = [
-  'argv',
-  'path',
-  'host',
-  'server',
-  'name',
-  'requires',
-  'pins',
-] as const;
-export const LATER_PERMISSION_KEYS = [
-  'version',
-  'defaults',
-  'actors',
-  'profiles',
-  'tests',
-] as const;
-
-export interface RawRule {
-  readonly id: string;
-  readonly effect: Effect;
-  readonly tool: string;
-  readonly reason?: Maybe<string>;
-}
-
 export interface RawTeam {
   readonly version: 1;
   readonly name: string;
@@ -114,14 +91,9 @@ export interface RawTeam {
     readonly touches?: Maybe<'warn' | 'refuse' | 'ignore'>;
   }>;
   readonly finish?: Maybe<{ readonly verify?: Maybe<readonly (string | RawGate)[]> }>;
-  readonly permissions?: Maybe<{
-    readonly default?: Maybe<Effect>;
-    readonly rules?: Maybe<readonly RawRule[]>;
-  }>;
+  readonly permissions?: Maybe<RawPolicy & { readonly default?: Maybe<Effect> }>;
   readonly mcp?: unknown;
 }
-
-const effect = z.enum(['allow', 'ask', 'deny']);
 
 const gate = z.union([
   text,
@@ -168,19 +140,6 @@ const agent = object({
   restart: z.enum(['permanent', 'transient', 'temporary']).optional(),
 });
 
-const rule = object({
-  id: name,
-  effect,
-  tool: text,
-  reason: text.optional(),
-  ...laterKeys(LATER_RULE_KEYS),
-});
-
-function laterKeys<K extends string>(keys: readonly K[]): { [P in K]: typeof later };
-function laterKeys(keys: readonly string[]): Record<string, typeof later> {
-  return Object.fromEntries(keys.map((key) => [key, later]));
-}
-
 export const teamSchema: z.ZodType<RawTeam> = object({
   version: z.literal(1),
   name,
@@ -219,9 +178,9 @@ export const teamSchema: z.ZodType<RawTeam> = object({
   }).optional(),
   finish: object({ verify: gates }).optional(),
   permissions: object({
+    version: z.literal(1).optional(),
     default: effect.optional(),
-    rules: z.array(rule).optional(),
-    ...laterKeys(LATER_PERMISSION_KEYS),
+    ...policyKeys,
   }).optional(),
   mcp: later,
 });

@@ -14,16 +14,10 @@ import type {
 } from '../protocol/team.ts';
 import { DURATION_RULE, parseDuration } from './duration.ts';
 import { DEFAULTS } from './limits.ts';
+import { type CheckPolicy, examplesOf, resolvePolicy } from './policy-file.ts';
 import { didYouMean, type Finding, type Path } from './problem.ts';
 import { BUILT_IN_PROFILES, RESERVED_PROFILES } from './profiles.ts';
-import {
-  LATER_PERMISSION_KEYS,
-  LATER_RULE_KEYS,
-  type RawAgent,
-  type RawGate,
-  type RawTask,
-  type RawTeam,
-} from './raw-team.ts';
+import type { RawAgent, RawGate, RawTask, RawTeam } from './raw-team.ts';
 import { quote } from './schema.ts';
 
 export interface TeamDefaults {
@@ -41,12 +35,15 @@ export interface ResolveOptions {
   readonly defaults: TeamDefaults;
   /** Names of tools that exist; not checked when left out. */
   readonly tools: readonly string[] | undefined;
+  /** Says what is wrong with the permissions (room `permissions`). */
+  readonly checkPolicy?: CheckPolicy | undefined;
 }
 
 interface Context {
   readonly errors: Finding[];
   readonly warnings: Finding[];
   readonly agents: Readonly<Record<string, AgentProfile>>;
+  readonly check: CheckPolicy | undefined;
 }
 
 export interface Resolved {
@@ -58,7 +55,7 @@ export interface Resolved {
 export function resolveTeam(raw: RawTeam, options: ResolveOptions): Resolved {
   const errors: Finding[] = refuseLater(raw);
   const agents = resolveAgents(raw, options, errors);
-  const context: Context = { errors, warnings: [], agents };
+  const context: Context = { errors, warnings: [], agents, check: options.checkPolicy };
   const goal = raw.goal ?? null;
   const rawTasks = raw.tasks ?? [];
   if (goal === null && rawTasks.length === 0) {
@@ -110,7 +107,6 @@ function refuseLater(raw: RawTeam): Finding[] {
       value === undefined || value === null || (Array.isArray(value) && value.length === 0);
     if (!empty) found.push({ path, message: 'is not available in this version', at: 'key' });
   };
-  const at = (value: object, key: string): unknown => new Map(Object.entries(value)).get(key);
   refuse(['mcp'], raw.mcp);
   refuse(['worktree', 'sparse'], raw.worktree?.sparse);
   for (const [name, agent] of Object.entries(raw.agents ?? {})) {
@@ -119,14 +115,6 @@ function refuseLater(raw: RawTeam): Finding[] {
   }
   for (const [index, task] of (raw.tasks ?? []).entries()) {
     if (task.plan === 'required') refuse(['tasks', index, 'plan'], task.plan);
-  }
-  for (const key of LATER_PERMISSION_KEYS) {
-    refuse(['permissions', key], at(raw.permissions ?? {}, key));
-  }
-  for (const [index, rule] of (raw.permissions?.rules ?? []).entries()) {
-    for (const key of LATER_RULE_KEYS) {
-      refuse(['permissions', 'rules', index, key], at(rule, key));
-    }
   }
   return found;
 }
@@ -285,16 +273,25 @@ function resolveBudget(context: Context, raw: RawTeam): Budget {
   };
 }
 
+const SHORT_KEYS: ReadonlySet<string> = new Set(['default', 'rules']);
+
+/** The short form, or a whole policy; then `default` is the short word for `defaults: {interactive: …}`. */
 function resolvePermissions(context: Context, raw: RawTeam): Team['permissions'] {
-  const ids = new Map<string, number>();
-  const rules = (raw.permissions?.rules ?? []).map((rule, index) => {
-    const first = ids.get(rule.id);
-    if (first !== undefined) {
-      const message = `there are two rules "${rule.id}" (the other is permissions.rules[${first}])`;
-      context.errors.push({ path: ['permissions', 'rules', index, 'id'], message });
-    }
-    ids.set(rule.id, first ?? index);
-    return { id: rule.id, effect: rule.effect, tool: rule.tool, reason: rule.reason ?? null };
+  const given = raw.permissions ?? {};
+  const fallback = given.default ?? given.defaults?.interactive ?? 'ask';
+  if (given.default !== undefined && given.defaults?.interactive !== undefined) {
+    const message = 'is given twice, here and as defaults.interactive';
+    context.errors.push({ path: ['permissions', 'default'], message });
+  }
+  const written = Object.entries(given).filter(([, value]) => value !== undefined);
+  const short = written.every(([key]) => SHORT_KEYS.has(key));
+  const policy = resolvePolicy({
+    ...given,
+    defaults: { ...given.defaults, interactive: fallback },
   });
-  return { default: raw.permissions?.default ?? 'ask', rules };
+  context.check?.(policy, examplesOf(given), { at: ['permissions'], short }).forEach((fault) => {
+    const { warning, ...finding } = fault;
+    (warning === true ? context.warnings : context.errors).push(finding);
+  });
+  return { default: fallback, rules: policy.rules, ...(short ? {} : { policy }) };
 }

@@ -116,6 +116,7 @@ function sayUnion(
     one.code === 'invalid_type' && one.path.length === 0;
   const meant = issue.errors.find((form) => !form.some(isWrongKind));
   if (meant === undefined) {
+    if (valueAt(value, path) === undefined) return [{ path, message: 'is missing' }];
     const kinds = issue.errors.flat().filter((one) => one.code === 'invalid_type');
     const names = kinds.map((one) => KINDS[one.expected] ?? one.expected);
     return [

@@ -16,6 +16,15 @@ export { checkActors, followMail, type MailQuery, readMail } from './mail.ts';
 export { type MergeAnswer, type MergeQuery, mergeRun } from './merge.ts';
 export { type Places, userConfigFolder } from './places.ts';
 export {
+  activeRules,
+  type CallJudge,
+  checkLines,
+  type Explanation,
+  explainCall,
+  judgeLine,
+  loadPolicy,
+} from './policy.ts';
+export {
   actorsOf,
   listRuns,
   newestRun,

@@ -12,6 +12,7 @@ import {
 } from '../config/index.ts';
 import { EXIT, isTroupeError, systemCode, TroupeError } from '../kernel/errors.ts';
 import { asCallId } from '../kernel/ids.ts';
+import { checkPolicy } from '../permissions/index.ts';
 import type { Team } from '../protocol/team.ts';
 import { checkBudget, checkModel, providerFor } from '../providers/index.ts';
 import { validateTasks } from '../tasks/index.ts';
@@ -49,6 +50,7 @@ export async function loadTeam(
   const parsed = parseTeam(bytes, {
     checkTasks: (tasks) => validateTasks(tasks),
     tools: TOOL_NAMES,
+    checkPolicy,
     defaults: {
       model: settings.model.value,
       limits: {

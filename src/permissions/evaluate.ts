@@ -1,103 +1,442 @@
 /**
- * One pure decision for one tool call. First form: rules by tool name; the broker replaces it with policies on the syntax
- * tree of a command, and with asks that people answer.
+ * The one decision (permissions §2.5): a call, a policy and the facts of the session to allow, ask or deny. Pure.
  *
  * Invariants
- * - P1 `deny` beats `ask` beats `allow`, whatever the order of the rules.
- * - P2 The floor is below all rules: no rule and no default lifts it.
- * - P3 A run without attendance never asks: each ask is a deny with the reason `headless`, at once.
+ * - P1 `deny` beats `ask` beats `allow`, whatever the order, detail or origin of the rules.
+ * - P2 The floor is below all rules: no rule, mode or default lifts it.
+ * - P4 What actors may never run (`shell/commands.ts`).
+ * - P18 Without attendance nothing is asked: each ask is a deny, at once, with its reason.
+ * - P19 Allow needs every fact of a call to be covered; one that is not makes it an ask.
  */
-import type { Effect, PermissionRule } from '../protocol/team.ts';
-import { bashFloor } from './bash-floor.ts';
+import type { Effect } from '../protocol/team.ts';
+import type { Call, Decision, DecisionContext, Obligation } from './decision.ts';
+import { type Facts, factsOf } from './facts.ts';
+import {
+  fitsUseNarrow,
+  fitsUseWide,
+  floorOf,
+  isInside,
+  oddFile,
+  type Spot,
+  showSpot,
+  spotsOf,
+} from './file-uses.ts';
+import { REASON_CHARS_MAX } from './limits.ts';
+import { namesOf } from './paths.ts';
+import type { ActorPolicy, Policy } from './policy.ts';
+import {
+  type Anchors,
+  fitsNarrow,
+  fitsWide,
+  matchesHost,
+  type Rule,
+  rulesTool,
+  tokenFits,
+} from './rule.ts';
+import { rulesFor } from './rule-set.ts';
+import { canonicalText } from './shell/canonical.ts';
+import type { Exec } from './shell/reading.ts';
+import { roughFloor } from './shell/rough.ts';
 
-export interface Call {
-  readonly tool: string;
-  readonly input: unknown;
-}
-
-export interface Permissions {
-  readonly default: Effect;
-  readonly rules: readonly PermissionRule[];
-  /** Whether somebody may be asked (`--headless` says no). */
-  readonly attended: boolean;
-}
-
-export interface Judgement {
+interface Verdict {
   readonly action: Effect;
-  /** Id of the rule that decided; else `floor`, `read-only`, `team` or `default`. */
   readonly rule: string;
   readonly reason: string;
 }
 
-/** Tools that work on the team's own records: mail and tasks have their own checks. */
-const TEAM_TOOLS: ReadonlySet<string> = new Set([
-  'send_message',
-  'check_inbox',
-  'team_status',
-  'create_task',
-  'list_tasks',
-  'get_task',
-  'claim_task',
-  'complete_task',
-  'fail_task',
-  'task',
-  'spawn_teammate',
-  'request_plan',
-  'submit_plan',
-  'review_plan',
-  'request_shutdown',
-]);
+interface Judging {
+  readonly facts: Facts;
+  readonly policy: ActorPolicy;
+  readonly context: DecisionContext;
+  readonly anchors: Anchors;
+  readonly spots: readonly Spot[];
+}
 
-/**
- * Never answers `ask` in this form: nobody could answer it yet, so an attended ask is a deny that says how to allow the
- * call. `mutating`: whether the tool changes anything outside the actor's own records.
- */
-export function evaluateCall(
-  call: Call,
-  permissions: Permissions,
-  o: { readonly mutating: boolean },
-): Judgement {
-  const floor = floorOf(call);
-  if (floor !== null) return { action: 'deny', rule: 'floor', reason: floor };
-  const rule = strictest(permissions.rules.filter((one) => matches(one, call.tool)));
-  if (rule !== null) {
-    const reason = rule.reason ?? `rule ${rule.id} ${PAST[rule.effect]} ${call.tool}`;
-    return settle(call, { action: rule.effect, rule: rule.id, reason }, permissions);
+/** Never throws for what a call contains. */
+export function evaluate(call: Call, policy: Policy, context: DecisionContext): Decision {
+  const facts = factsOf(call.tool, call.input, context);
+  const anchors: Anchors = anchorsOf(context);
+  const judging: Judging = {
+    facts,
+    policy: policy.forActor(context.actor),
+    context,
+    anchors,
+    spots: facts.reading.uses.flatMap((use) => spotsOf(use, context)),
+  };
+  const outcome = judge(judging);
+  const settled = settle(outcome.verdict, judging);
+  return {
+    ...settled,
+    reason:
+      settled.reason.length > REASON_CHARS_MAX
+        ? `${settled.reason.slice(0, REASON_CHARS_MAX - 1)}…`
+        : settled.reason,
+    obligations: () => obligationsOf(judging),
+    canonical: () =>
+      settled.action === 'allow' && outcome.byRules && facts.shell !== null
+        ? canonicalText(facts.shell)
+        : null,
+    excludes: facts.tool?.kind === 'search' ? deniedGlobs(judging) : NO_GLOBS,
+    grantable: outcome.grantable && !facts.odd,
+    revision: policy.revision,
+  };
+}
+
+const NO_GLOBS: readonly string[] = [];
+let lastAnchors: {
+  readonly root: string;
+  readonly home: string | null;
+  readonly anchors: Anchors;
+} | null = null;
+
+/** The same for call after call. */
+function anchorsOf({ root, home }: DecisionContext): Anchors {
+  if (lastAnchors !== null && lastAnchors.root === root && lastAnchors.home === home)
+    return lastAnchors.anchors;
+  const anchors = { root: namesOf(root), home: home === null ? null : namesOf(home) };
+  lastAnchors = { root, home, anchors };
+  return anchors;
+}
+
+interface Outcome {
+  readonly verdict: Verdict;
+  /** Allowed by rules that saw all of it, so that what they saw is what must run. */
+  readonly byRules: boolean;
+  readonly grantable: boolean;
+}
+
+const decided = (action: Effect, rule: string, reason: string): Outcome => ({
+  verdict: { action, rule, reason },
+  byRules: false,
+  grantable: false,
+});
+
+/** The order is the algorithm: what comes first can't be undone by what follows. */
+function judge(judging: Judging): Outcome {
+  const { facts } = judging;
+  if (facts.malformed !== null) return decided('deny', 'malformed', facts.malformed);
+  const floor = floorReason(judging);
+  if (floor !== null) return decided('deny', 'floor', floor);
+  const denied = ruleAgainst(judging, 'deny');
+  if (denied !== null) return decided('deny', denied.rule.id, denied.rule.reason ?? denied.reason);
+  const asked = ruleAgainst(judging, 'ask');
+  if (asked !== null) return decided('ask', asked.rule.id, asked.rule.reason ?? asked.reason);
+  const closed = closedAsk(judging);
+  if (closed !== null) return decided('ask', 'floor', closed);
+  const [escalation] = facts.escalations;
+  if (escalation !== undefined) {
+    return decided(
+      'ask',
+      'escalation',
+      `the call asks for a limit of its own (${escalation}); nobody gave it that`,
+    );
   }
-  if (!o.mutating) return { action: 'allow', rule: 'read-only', reason: 'it changes nothing' };
-  if (TEAM_TOOLS.has(call.tool)) {
-    return { action: 'allow', rule: 'team', reason: 'it works on the team’s own records' };
+  const open = openRule(judging);
+  if (open !== null)
+    return decided('allow', open.id, open.reason ?? `rule ${open.id} allows ${facts.given}`);
+  const doubt = doubtOf(judging);
+  if (doubt !== null) return without(judging, 'structure', doubt);
+  const cover = coverOf(judging);
+  if (cover.missing !== null) return without(judging, 'default', cover.missing, true);
+  const { rule } = cover;
+  if (rule === null) return builtIn(judging);
+  return {
+    verdict: { action: 'allow', rule: rule.id, reason: rule.reason ?? `rule ${rule.id} allows it` },
+    byRules: true,
+    grantable: false,
+  };
+}
+
+/** What happens for want of a rule: a sandbox or the default may still allow it. */
+function without(judging: Judging, rule: string, reason: string, grantable = false): Outcome {
+  const { policy, context, facts } = judging;
+  if (
+    policy.auto &&
+    context.sandboxed === true &&
+    facts.tool?.kind === 'bash' &&
+    facts.unread === null
+  ) {
+    return decided('allow', 'sandbox', 'it runs in the sandbox');
   }
-  const reason = `no rule matches ${call.tool}; permissions.default is ${permissions.default}`;
-  return settle(call, { action: permissions.default, rule: 'default', reason }, permissions);
+  const { fallback } = policy;
+  if (fallback === 'allow')
+    return decided('allow', 'default', `no rule is against it, and the default is allow`);
+  const verdict: Verdict =
+    fallback === 'deny'
+      ? { action: 'deny', rule: 'default', reason: `${reason}; the default is deny` }
+      : { action: 'ask', rule, reason };
+  return { verdict, byRules: false, grantable };
 }
 
-const PAST = { allow: 'allows', ask: 'asks about', deny: 'denies' } as const;
-
-/** P2: also for a tool that is not called `bash` here but carries a command all the same. */
-function floorOf(call: Call): string | null {
-  if (call.tool !== 'bash' || typeof call.input !== 'object' || call.input === null) return null;
-  const command = 'command' in call.input ? call.input.command : null;
-  return typeof command === 'string' ? (bashFloor(command)?.denied ?? null) : null;
+function settle(verdict: Verdict, { context }: Judging): Verdict {
+  if (verdict.action !== 'ask' || context.attended) return verdict;
+  return {
+    action: 'deny',
+    rule: verdict.rule,
+    reason: `nobody can be asked (headless): ${verdict.reason}`,
+  };
 }
 
-function matches(rule: PermissionRule, tool: string): boolean {
-  return rule.tool === '*' || rule.tool === tool;
+function floorReason(judging: Judging): string | null {
+  const { facts, spots, anchors } = judging;
+  if (facts.reading.denied !== null) return facts.reading.denied;
+  for (const spot of spots) {
+    const verdict = floorOf(spot, anchors);
+    if (verdict?.effect === 'deny') return `${showSpot(spot)}: ${verdict.reason}`;
+    const odd = spot.use.by === 'read_file' || facts.tool?.kind === 'write' ? oddFile(spot) : null;
+    if (odd !== null && spot.resolved?.kind === 'special') return `${showSpot(spot)}: ${odd}`;
+  }
+  for (const target of facts.net) if (target.kind === 'refused') return target.reason;
+  if (facts.unread !== null) return roughFloor(facts.unread.slice(0, 4_096));
+  return null;
 }
 
-/** P1. Of equal ones the first. */
-function strictest(rules: readonly PermissionRule[]): PermissionRule | null {
-  for (const effect of ['deny', 'ask', 'allow'] as const) {
-    const found = rules.find((rule) => rule.effect === effect);
-    if (found !== undefined) return found;
+/** Asks that no default turns into allow. */
+function closedAsk({ facts, spots, anchors }: Judging): string | null {
+  for (const spot of spots) {
+    const verdict = floorOf(spot, anchors);
+    if (verdict !== null) return `${showSpot(spot)}: ${verdict.reason}`;
+    if (facts.tool?.kind === 'write') {
+      const odd = oddFile(spot);
+      if (odd !== null) return `${showSpot(spot)}: ${odd}`;
+    }
   }
   return null;
 }
 
-function settle(call: Call, judgement: Judgement, permissions: Permissions): Judgement {
-  if (judgement.action !== 'ask') return judgement;
-  if (!permissions.attended) return { action: 'deny', rule: judgement.rule, reason: 'headless' };
-  const how = `to allow it, add a rule {id: …, effect: allow, tool: ${call.tool}} or \`permissions: {default: allow}\` to the team file`;
-  const reason = `${judgement.reason}, and this version cannot ask; ${how}`;
-  return { action: 'deny', rule: judgement.rule, reason };
+interface Against {
+  readonly rule: Rule;
+  readonly reason: string;
+}
+
+/** The first rule of this effect that is about any part of the call, however it is spelled. */
+function ruleAgainst(judging: Judging, effect: 'deny' | 'ask'): Against | null {
+  const { facts, policy, spots, anchors } = judging;
+  const rules = policy.rules[effect];
+  const { tool } = facts;
+  if (tool === null) return null;
+  for (const rule of rules.tools) {
+    if (rulesTool(rule, tool.kind === 'mcp' ? 'mcp' : tool.name))
+      return { rule, reason: `rule ${rule.id} is about ${tool.name}` };
+  }
+  const { commands } = rules;
+  if (commands.byName.size + commands.others.length > 0) {
+    for (const exec of facts.reading.execs) {
+      for (const rule of rulesFor(commands, exec)) {
+        if (fitsWide(rule, exec))
+          return { rule, reason: `rule ${rule.id} is about ${shown(exec)}` };
+      }
+    }
+    if (facts.unread !== null) {
+      const name = mentioned(facts.unread, commands.byName);
+      if (name !== null) return { rule: name, reason: `rule ${name.id} is about a name in it` };
+    }
+  }
+  const byAccess = tool.kind === 'bash' || tool.kind === 'mcp';
+  for (const spot of spots) {
+    for (const rule of rules.paths) {
+      if (!byAccess && !rulesTool(rule, tool.name)) continue;
+      const fits = fitsUseWide(rule, spot, anchors);
+      if (fits === 'yes') return { rule, reason: `rule ${rule.id} is about ${showSpot(spot)}` };
+    }
+  }
+  return hostAgainst(facts, rules.hosts) ?? serverAgainst(facts, rules.servers);
+}
+
+function hostAgainst(facts: Facts, rules: readonly Rule[]): Against | null {
+  for (const target of facts.net) {
+    if (target.kind !== 'host') continue;
+    const rule = rules.find(
+      (one) => rulesTool(one, facts.tool?.name ?? '') && matchesHost(one, target.host),
+    );
+    if (rule !== undefined) return { rule, reason: `rule ${rule.id} is about ${target.host}` };
+  }
+  return null;
+}
+
+function serverAgainst({ mcp }: Facts, rules: readonly Rule[]): Against | null {
+  if (mcp === null) return null;
+  const rule = rules.find((one) => isServer(one, mcp));
+  return rule === undefined
+    ? null
+    : { rule, reason: `rule ${rule.id} is about ${mcp.server}/${mcp.name}` };
+}
+
+const isServer = (
+  rule: Rule,
+  { server, name }: { readonly server: string; readonly name: string },
+): boolean => rule.server === server && (rule.name === null || tokenFits(rule.name, name));
+
+/** A name of a rule as a word of text that was too long to be read. */
+function mentioned(text: string, byName: ReadonlyMap<string, readonly Rule[]>): Rule | null {
+  for (const [name, rules] of byName) {
+    for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + name.length)) {
+      const word = /\w/;
+      if (!word.test(text[at - 1] ?? ' ') && !word.test(text[at + name.length] ?? ' '))
+        return rules[0] ?? null;
+    }
+  }
+  return null;
+}
+
+/** A rule that allows a whole tool, whatever it is called with: also what can't be read of it. */
+function openRule({ facts, policy, context }: Judging): Rule | null {
+  const { tool } = facts;
+  if (tool === null || tool.kind === 'mcp') return null;
+  const rules = policy.rules.allow.tools;
+  return rules.find((rule) => rulesTool(rule, tool.name) && holds(rule, context)) ?? null;
+}
+
+/** Whether the conditions of an allow rule are given. */
+function holds(rule: Rule, context: DecisionContext): boolean {
+  if (rule.sandbox && context.sandboxed !== true) return false;
+  return rule.pins.length === 0 || context.pinsHold?.(rule.id, rule.pins) === true;
+}
+
+/** Why no rule with a pattern may allow it. */
+function doubtOf(judging: Judging): string | null {
+  const { facts, spots, anchors, policy } = judging;
+  if (facts.tool === null) return `there is no tool ${JSON.stringify(facts.given.slice(0, 60))}`;
+  const [doubt] = facts.reading.doubts;
+  if (doubt !== undefined) return doubt;
+  if (facts.odd) return 'it has characters that are not what they look like';
+  for (const spot of spots) {
+    if (spot.problem !== null) return spot.problem;
+    const odd = oddFile(spot);
+    if (odd !== null) return odd;
+    if (facts.tool.kind === 'search') continue;
+    for (const rule of policy.rules.deny.paths) {
+      if (fitsUseWide(rule, spot, anchors) === 'may') {
+        return `${spot.use.by} may reach what rule ${rule.id} denies: leave it out, or name the files`;
+      }
+    }
+  }
+  return null;
+}
+
+interface Cover {
+  readonly missing: string | null;
+  /** The last rule that was needed; null when none was. */
+  readonly rule: Rule | null;
+}
+
+/** P19: each fact has to be covered by a rule of its own. */
+function coverOf(judging: Judging): Cover {
+  const { facts, policy, context, spots, anchors } = judging;
+  const { allow } = policy.rules;
+  let last: Rule | null = null;
+  const take = (found: Rule | undefined, missing: string): string | null => {
+    if (found === undefined) return missing;
+    last = found;
+    return null;
+  };
+  for (const exec of facts.reading.execs) {
+    if (exec.covered) continue;
+    let found: Rule | undefined;
+    for (const rule of rulesFor(allow.commands, exec)) {
+      if (fitsNarrow(rule, exec) && holds(rule, context)) found = rule;
+      if (found !== undefined) break;
+    }
+    const missing = take(found, exec.opaque ?? `no rule allows \`${shown(exec)}\``);
+    if (missing !== null) return { missing, rule: null };
+  }
+  for (const name of facts.reading.env) {
+    return { missing: `it sets ${name}, which may change what programs do`, rule: null };
+  }
+  const own =
+    facts.tool?.kind === 'bash' || facts.tool?.kind === 'mcp' ? null : (facts.tool?.name ?? null);
+  for (const spot of spots) {
+    if (isFree(spot, anchors)) continue;
+    const found = allow.paths.find(
+      (rule) =>
+        (own === null || rulesTool(rule, own)) &&
+        fitsUseNarrow(rule, spot, anchors) &&
+        holds(rule, context),
+    );
+    const missing = take(found, `no rule allows to ${VERBS[spot.use.access]} ${showSpot(spot)}`);
+    if (missing !== null) return { missing, rule: null };
+  }
+  const missing = coverOfOthers(judging, take);
+  return { missing, rule: missing === null ? last : null };
+}
+
+const VERBS = {
+  read: 'read',
+  list: 'look at',
+  write: 'write',
+  delete: 'remove',
+  link: 'link to',
+} as const;
+
+/** Reading inside of the tree needs no rule. */
+function isFree(spot: Spot, anchors: Anchors): boolean {
+  const { access } = spot.use;
+  return (access === 'read' || access === 'list') && isInside(spot, anchors);
+}
+
+function coverOfOthers(
+  { facts, policy, context }: Judging,
+  take: (found: Rule | undefined, missing: string) => string | null,
+): string | null {
+  const { allow } = policy.rules;
+  for (const target of facts.net) {
+    const host = target.kind === 'host' ? target.host : '';
+    const found = allow.hosts.find(
+      (rule) =>
+        rulesTool(rule, facts.tool?.name ?? '') && matchesHost(rule, host) && holds(rule, context),
+    );
+    const missing = take(found, `no rule allows ${host}`);
+    if (missing !== null) return missing;
+  }
+  if (facts.tool?.name === 'web_search') return 'no rule allows web_search';
+  const { mcp } = facts;
+  if (mcp === null) return null;
+  const found = allow.servers.find((rule) => isServer(rule, mcp) && holds(rule, context));
+  return take(found, `no rule allows ${mcp.server}/${mcp.name}`);
+}
+
+/** Calls that need no rule at all. */
+function builtIn({ facts }: Judging): Outcome {
+  const kind = facts.tool?.kind;
+  if (kind === 'team' || kind === 'spawn') {
+    return decided('allow', 'team', 'it works on the team’s own records');
+  }
+  if (kind === 'bash')
+    return { ...decided('allow', 'read-only', 'it changes nothing'), byRules: true };
+  return decided('allow', 'read-only', 'it changes nothing');
+}
+
+function deniedGlobs({ policy, anchors }: Judging): readonly string[] {
+  return policy.rules.deny.paths.flatMap(({ path, tools }) => {
+    const reads = tools === null || tools.has('read_file') || tools.has('grep');
+    const here =
+      path !== null && !path.outside && path.anchor === 'worktree' && anchors.root.length > 0;
+    return reads && here && path.glob !== null ? [path.glob] : [];
+  });
+}
+
+function shown(exec: Exec): string {
+  const text = exec.argv
+    .slice(0, 8)
+    .map((arg) => (arg.known ? arg.text : `${arg.text}…`))
+    .join(' ');
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+}
+
+function obligationsOf({ facts, spots }: Judging): Obligation[] {
+  const { reading, net, mcp, spawn, escalations } = facts;
+  return [
+    ...reading.execs
+      .filter((exec) => !exec.guess)
+      .map((exec): Obligation => ({ kind: 'exec', argv: exec.argv.map((arg) => arg.text) })),
+    ...spots.map((spot): Obligation => ({ kind: spot.use.access, path: showSpot(spot) })),
+    ...reading.env.map((name): Obligation => ({ kind: 'env', name })),
+    ...reading.doubts.map((what): Obligation => ({ kind: 'opaque', what })),
+    ...net.flatMap((one): Obligation[] =>
+      one.kind === 'host' ? [{ kind: 'net', host: one.host }] : [],
+    ),
+    ...(mcp === null ? [] : [{ kind: 'mcp' as const, ...mcp }]),
+    ...(spawn === null ? [] : [{ kind: 'spawn' as const, profile: spawn }]),
+    ...escalations.map((what): Obligation => ({ kind: 'escalate', what })),
+  ];
 }

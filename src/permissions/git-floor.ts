@@ -2,7 +2,12 @@
  * Which git commands an actor may give (design §8). A list of those that stay within the actor's own tree and branch; all
  * others are denied, so that an alias or a command that git learns later is not a way around it.
  */
-import type { Word } from './shell-words.ts';
+
+/** A word of a command; dynamic: its text is not known before it runs. */
+export interface Word {
+  readonly text: string;
+  readonly dynamic: boolean;
+}
 
 /** Stay within the tree, the index and the branch, whatever their arguments are. */
 const FREE: ReadonlySet<string> = new Set(

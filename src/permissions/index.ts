@@ -1,9 +1,24 @@
 /**
- * Room `permissions`: may this tool call run? Pure, first form: rules by tool name and the floor for shell commands. The
- * broker (asks, grants, policies) comes beside it.
+ * Room `permissions`: may this call run? `evaluate(call, policy, context)` is pure. Commands are judged on their syntax
+ * tree (`shell/`), paths by name and by what they resolve to, everything against the floor first. Its neighbour `config`
+ * reads policy files; the broker (asks, grants, audit) comes above.
  *
- * Invariants: P1 deny beats ask beats allow · P2 the floor is below all rules · P3 without attendance nothing is asked ·
- * P4 what actors may never run.
+ * Invariants: P1 deny beats ask beats allow · P2 the floor is below all rules · P3 lower layers only tighten · P4 what
+ * actors may never run · P5 matching is bounded · P6 containment by whole names · P7 name and target are both judged · P8
+ * protected in every spelling · P9 plain words · P10 hazards · P11 wrappers are peeled · P12 the plain subset · P13 bounded
+ * time, never a throw · P14 what runs is what was read · P15 an approval binds to all that decides · P16 allow by the exact
+ * name, deny by every spelling · P17 a call sets no limits of its own · P18 without attendance nothing is asked · P19 every
+ * fact is covered.
  */
-export { bashFloor } from './bash-floor.ts';
-export { type Call, evaluateCall, type Judgement, type Permissions } from './evaluate.ts';
+export { checkPolicy, type PolicyFinding } from './check-policy.ts';
+export {
+  type Call,
+  type Decision,
+  type DecisionContext,
+  digestText,
+  type Obligation,
+} from './decision.ts';
+export { evaluate } from './evaluate.ts';
+export { type Judgement, judgeCall, type Permissions } from './judge.ts';
+export type { Resolve, Resolved } from './paths.ts';
+export { BUILT_IN_RULES, type Layer, makePolicy, type Policy } from './policy.ts';

@@ -9,7 +9,7 @@ import type { Envelope } from './envelope.ts';
 import type { FailureData } from './provider.ts';
 import type { ActorKind } from './record.ts';
 import type { MailItem, SessionEntry } from './session.ts';
-import type { AgentProfile, Effect, Limits, PermissionRule } from './team.ts';
+import type { AgentProfile, Limits, TeamPermissions } from './team.ts';
 import type { Usage } from './usage.ts';
 
 /** Where an actor works: the tree of its task, or the read-only view of the integration branch. */
@@ -37,10 +37,10 @@ export interface ActorStart {
   readonly system: string;
   readonly tools: readonly string[];
   readonly limits: Limits;
-  readonly permissions: {
-    readonly default: Effect;
-    readonly rules: readonly PermissionRule[];
+  readonly permissions: TeamPermissions & {
     readonly attended: boolean;
+    /** Home of the person, for what lies there; unset: not known. */
+    readonly home?: string | undefined;
   };
   readonly journalDirectory: string;
   readonly outputsDirectory: string;

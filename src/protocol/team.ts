@@ -66,12 +66,75 @@ export interface Limits {
 
 export type Effect = 'allow' | 'ask' | 'deny';
 
-export interface PermissionRule {
+/** One word of a command: itself, one of several, or a glob of one word. */
+export type TokenPattern = string | { readonly in: readonly string[] } | { readonly glob: string };
+
+/** Text is a glob below the tree. A folder is `worktree`, `home`, `~/…` or absolute. */
+export type PathPattern =
+  | string
+  | {
+      readonly under?: string | undefined;
+      readonly outside?: string | undefined;
+      readonly glob?: string | undefined;
+    };
+
+/** A host by its exact name, or with all below it. */
+export type HostPattern = string | { readonly domain: string };
+
+/** What a rule looks at besides the tool; each that is given must fit. */
+export interface RuleMatchers {
+  /** The first words of a command. */
+  readonly argv?: readonly TokenPattern[] | undefined;
+  /** `argv` is all the words. */
+  readonly exact?: boolean | undefined;
+  readonly path?: PathPattern | undefined;
+  readonly host?: HostPattern | undefined;
+  /** A tool of a tool server, by its raw names. */
+  readonly server?: string | undefined;
+  readonly name?: string | undefined;
+  readonly requires?: { readonly sandbox: boolean } | undefined;
+  /** Files whose content is part of the permission. */
+  readonly pins?: readonly string[] | undefined;
+}
+
+export interface PermissionRule extends RuleMatchers {
   readonly id: string;
   readonly effect: Effect;
-  /** A tool name, or `*`. */
-  readonly tool: string;
+  /** A tool name, several, or `*`. */
+  readonly tool: string | readonly string[];
   readonly reason: string | null;
+}
+
+export type PolicyMode = 'ask' | 'accept-edits' | 'read-only' | 'auto-in-sandbox' | 'locked';
+
+export interface PolicyProfile {
+  readonly extends?: string | undefined;
+  readonly mode?: PolicyMode | undefined;
+  readonly rules: readonly PermissionRule[];
+}
+
+/** A policy file (permissions §2.2) as read, its `tests` passed. */
+export interface PolicyFile {
+  readonly version: 1;
+  readonly mode?: PolicyMode | undefined;
+  readonly defaults: {
+    readonly interactive?: Effect | undefined;
+    readonly unattended?: 'deny' | undefined;
+  };
+  /** Profiles by patterns of actor paths. */
+  readonly actors: Readonly<Record<string, { readonly profile: string }>>;
+  readonly profiles: Readonly<Record<string, PolicyProfile>>;
+  /** For every actor. */
+  readonly rules: readonly PermissionRule[];
+  /** Built-in rules that are taken away. */
+  readonly lift: readonly string[];
+}
+
+/** The short form of a team file, or a whole policy. */
+export interface TeamPermissions {
+  readonly default: Effect;
+  readonly rules: readonly PermissionRule[];
+  readonly policy?: PolicyFile | undefined;
 }
 
 export interface Team {
@@ -100,7 +163,7 @@ export interface Team {
     readonly touches: 'warn' | 'refuse' | 'ignore';
   };
   readonly finish: { readonly verify: readonly Gate[] };
-  readonly permissions: { readonly default: Effect; readonly rules: readonly PermissionRule[] };
+  readonly permissions: TeamPermissions;
 }
 
 /** `runs/<run>/run.json`. Unknown fields are kept by those who rewrite it. */

@@ -4,7 +4,7 @@
  */
 import { asActorName, asTaskId, isName, nearMatches } from '../../kernel/index.ts';
 import { checkSend, sendError } from '../../mailbox/index.ts';
-import { bashFloor, evaluateCall } from '../../permissions/index.ts';
+import { type Judgement, judgeCall } from '../../permissions/index.ts';
 import {
   type ActorRequest,
   type MailDraft,
@@ -120,8 +120,10 @@ function createTask(asking: Asking, draft: Draft, act: Act, input: Input): Draft
   }
   const commands = [...(typeof run === 'string' ? [run] : []), ...strings(input['verify'])];
   for (const command of commands) {
-    const why = judgeCommand(asking, command);
-    if (why !== null) return refuse(`the command \`${command}\` is not allowed: ${why}`);
+    const judged = judgeCommand(asking, command);
+    if (judged.action !== 'allow') {
+      return refuse(`the command \`${command}\` is not allowed: ${judged.reason}`);
+    }
   }
   const spec: TaskSpec = {
     id: asTaskId(id),
@@ -147,16 +149,13 @@ function createTask(asking: Asking, draft: Draft, act: Act, input: Input): Draft
   return finishAct(asking, draft, act, { ok: true, text: `task ${id} is in the graph` });
 }
 
-/** A command of a model is a bash call of that model (design §7): judged when the task is made. Null when allowed. */
-function judgeCommand(asking: Asking, command: string): string | null {
-  const floor = bashFloor(command);
-  if (floor !== null) return floor.denied;
-  const judged = evaluateCall(
+/** A command of a model is a bash call of that model (design §7): judged when the task is made. */
+function judgeCommand({ state, actor }: Asking, command: string): Judgement {
+  return judgeCall(
     { tool: 'bash', input: { command } },
-    { ...asking.state.file.team.permissions, attended: asking.state.file.attended },
-    { mutating: true },
+    { ...state.file.team.permissions, attended: state.file.attended },
+    { actor: actor.name, root: workplaceOf(state, actor.name)?.root ?? null },
   );
-  return judged.action === 'allow' ? null : judged.reason;
 }
 
 function strings(value: unknown): string[] {
@@ -280,19 +279,22 @@ function bash(asking: Asking, draft: Draft, act: Act, input: Input): Draft {
   const { state, live, actor } = asking;
   const command = text(input, 'command');
   const place = workplaceOf(state, actor.name);
-  const why = place === null ? 'you have no tree to work in' : judgeCommand(asking, command);
+  const judged = place === null ? null : judgeCommand(asking, command);
+  const why = judged === null ? 'you have no tree to work in' : refusalOf(judged);
   draft.decided({
     actor: actor.name,
     call: act.call,
     tool: 'bash',
     input: act.input,
     effect: why === null ? 'allow' : 'deny',
-    rule: why === null ? 'rules' : 'denied',
-    reason: why ?? 'allowed',
+    rule: judged?.rule ?? 'no-tree',
+    reason: why ?? judged?.reason ?? '',
   });
   if (why !== null || place === null) {
     return finishAct(asking, draft, act, { ok: false, text: `not run: ${why ?? ''}` });
   }
+  // What rules allowed is what they read, word by word; the text as given stands in the decision.
+  const run = judged?.command ?? command;
   const id = draft.nextProc();
   const pending = {
     name: actor.name,
@@ -310,7 +312,7 @@ function bash(asking: Asking, draft: Draft, act: Act, input: Input): Draft {
   draft.about('proc', actor).proc({
     type: 'proc.started',
     id,
-    command,
+    command: run,
     cwd: place.root,
     actor: actor.name,
     task: place.task,
@@ -318,11 +320,15 @@ function bash(asking: Asking, draft: Draft, act: Act, input: Input): Draft {
   return draft.effect({
     type: 'command.start',
     id,
-    command,
+    command: run,
     place: { kind: 'tree', path: place.root, restore: null, task: place.task },
     timeoutMs,
     tailOnly: false,
   });
+}
+
+function refusalOf(judged: Judgement): string | null {
+  return judged.action === 'allow' ? null : judged.reason;
 }
 
 function subagent(asking: Asking, draft: Draft, act: Act, input: Input): Draft {

@@ -5,7 +5,7 @@
 import { actorOf } from '../../actors/index.ts';
 import { type ActorName, isoTime } from '../../kernel/index.ts';
 import { hasUnread, markDelivered, unread } from '../../mailbox/index.ts';
-import { evaluateCall } from '../../permissions/index.ts';
+import { judgeCall } from '../../permissions/index.ts';
 import type {
   ActorReply,
   ActorRequest,
@@ -156,10 +156,10 @@ function permit(
 ): Draft {
   const { state, actor } = asking;
   const place = workplaceOf(state, actor.name);
-  const judged = evaluateCall(
+  const judged = judgeCall(
     { tool: request.tool, input: request.input },
     { ...state.file.team.permissions, attended: state.file.attended },
-    { mutating: true },
+    { actor: actor.name, root: place?.root ?? null },
   );
   const noPlace = place === null || !place.writable;
   const allowed = judged.action === 'allow' && !noPlace;

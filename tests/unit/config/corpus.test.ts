@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { BUILT_IN_PROFILES, formatProblem, parseTeam } from '../../../src/config/index.ts';
+import { checkPolicy } from '../../../src/permissions/index.ts';
 import { validateTasks } from '../../../src/tasks/index.ts';
 
 const corpus = fileURLToPath(new URL('../../corpus/team/', import.meta.url));
@@ -11,6 +12,7 @@ test.each(readdirSync(corpus).filter((file) => file.endsWith('.yaml')))(
   async (file) => {
     const parsed = parseTeam(new Uint8Array(readFileSync(corpus + file)), {
       checkTasks: validateTasks,
+      checkPolicy,
       tools: ['bash', 'read_file'],
     });
     if (parsed.kind === 'ok') throw new Error(`${file} is accepted`);

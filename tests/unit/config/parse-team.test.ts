@@ -124,7 +124,7 @@ merge: { style: squash, verify: [make], touches: refuse }
 finish: { verify: [npm test] }
 permissions:
   default: deny
-  rules: [{ id: test, effect: allow, tool: bash, reason: tests only, argv: [] }]
+  rules: [{ id: test, effect: allow, tool: bash, reason: tests only }]
 mcp: null
 `);
   expect(team.agents['implementer']).toEqual({

@@ -1,0 +1,281 @@
+/**
+ * Policies from their files, and decisions on calls that somebody wrote down: what `troupe policy` does. Nothing is run.
+ *
+ * Invariants
+ * - P13 Each line gives one decision with a reason, in order, whatever it contains.
+ */
+import { type ParsedPolicy, type Problem, parsePolicy } from '../config/index.ts';
+import { EXIT, systemCode, TroupeError } from '../kernel/errors.ts';
+import {
+  checkPolicy,
+  type Decision,
+  type DecisionContext,
+  evaluate,
+  type Layer,
+  makePolicy,
+  type Policy,
+} from '../permissions/index.ts';
+import { listFolder } from './files.ts';
+import { problemsError } from './settings.ts';
+import type { ControlDeps } from './workspace.ts';
+
+/** Where the layers of a policy lie when no file is named. */
+export interface PolicyPlaces {
+  readonly admin: string;
+  readonly user: string;
+  readonly project: string | null;
+  /** Whether a file belongs to the administrator alone; others in that folder are refused. */
+  readonly ownedByAdmin: (path: string) => boolean;
+}
+
+/** Throws `control/policy` (exit 2) with file, line and column. `named` stands for all layers. */
+export async function loadPolicy(
+  deps: Pick<ControlDeps, 'files' | 'sha256'>,
+  where: { readonly named: string | null; readonly shown: string; readonly places: PolicyPlaces },
+): Promise<{ readonly policy: Policy; readonly warnings: readonly string[] }> {
+  const found: { readonly layer: Layer; readonly bytes: Uint8Array }[] = [];
+  const warnings: string[] = [];
+  const add = async (
+    name: Layer['name'],
+    path: string,
+    o: { trusted: boolean; shown?: string },
+  ): Promise<void> => {
+    const bytes = await readPolicy(deps, path, {
+      shown: o.shown ?? path,
+      needed: name === 'user' && o.shown !== undefined,
+    });
+    if (bytes === null) return;
+    const { policy, problems } = parsed(parsePolicy(bytes, checkPolicy), o.shown ?? path);
+    warnings.push(...problems.map((one) => `${path}:${one.line}:${one.column}: ${one.message}`));
+    found.push({ bytes, layer: { name, origin: path, file: policy, trusted: o.trusted } });
+  };
+  if (where.named !== null) await add('user', where.named, { trusted: true, shown: where.shown });
+  else {
+    const { places } = where;
+    for (const name of await listFolder(deps.files, places.admin)) {
+      const path = `${places.admin}/${name}`;
+      if (!/\.(ya?ml|json)$/.test(name)) continue;
+      if (!places.ownedByAdmin(path)) throw notOwned(path);
+      await add('admin', path, { trusted: true });
+    }
+    await add('user', places.user, { trusted: true });
+    // Nobody has said yet that the repository's own policy may allow anything: it only tightens.
+    if (places.project !== null) await add('project', places.project, { trusted: false });
+  }
+  const revision = found
+    .map(({ layer, bytes }) => `${layer.name}:${deps.sha256(new TextDecoder().decode(bytes))}`)
+    .join(' ');
+  return {
+    policy: makePolicy(
+      found.map(({ layer }) => layer),
+      revision,
+    ),
+    warnings,
+  };
+}
+
+function parsed(
+  outcome: ParsedPolicy,
+  shown: string,
+): { policy: Layer['file']; problems: readonly Problem[] } {
+  if (outcome.kind === 'problems') throw problemsError('control/policy', shown, outcome.problems);
+  return { policy: outcome.policy, problems: outcome.warnings };
+}
+
+async function readPolicy(
+  deps: Pick<ControlDeps, 'files'>,
+  path: string,
+  o: { readonly shown: string; readonly needed: boolean },
+): Promise<Uint8Array | null> {
+  try {
+    return await deps.files.readFile(path);
+  } catch (error) {
+    const code = systemCode(error);
+    if (!o.needed && (code === 'ENOENT' || code === 'ENOTDIR')) return null;
+    const why =
+      { ENOENT: 'there is no such file', EISDIR: 'it is a folder', EACCES: 'it may not be read' }[
+        code
+      ] ?? code;
+    throw new TroupeError({
+      code: 'control/policy',
+      message: `${o.shown}: ${why}`,
+      hint: 'Without a policy that can be read nothing is decided.',
+      exit: EXIT.usage,
+      cause: error,
+    });
+  }
+}
+
+function notOwned(path: string): TroupeError {
+  return new TroupeError({
+    code: 'control/policy',
+    message: `${path} is in the administrator's folder, but others than root may write it`,
+    hint: `sudo chown root:root ${path} && sudo chmod 644 ${path}`,
+    exit: EXIT.usage,
+  });
+}
+
+export interface CallJudge {
+  readonly policy: Policy;
+  /** Without actor and folder, which each call may name. */
+  readonly context: DecisionContext;
+}
+
+export interface Verdict {
+  readonly action: Decision['action'];
+  readonly rule: string;
+  readonly reason: string;
+}
+
+/** One line of `policy check`: `{tool, input, actor?, cwd?}` to a decision. Never throws. */
+export function judgeLine(line: string, judge: CallJudge): Verdict {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return { action: 'deny', rule: 'malformed', reason: 'this is no JSON' };
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return {
+      action: 'deny',
+      rule: 'malformed',
+      reason: 'a call is an object with `tool` and `input`',
+    };
+  }
+  const { action, rule, reason } = judgeValue(value, judge);
+  return { action, rule, reason };
+}
+
+function judgeValue(value: object, { policy, context }: CallJudge): Verdict {
+  const field = (name: string): unknown =>
+    Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
+  const tool = field('tool');
+  const actor = field('actor') ?? context.actor;
+  const cwd = field('cwd') ?? context.cwd ?? context.root;
+  if (typeof tool !== 'string')
+    return { action: 'deny', rule: 'malformed', reason: 'a call names its tool' };
+  if (typeof actor !== 'string' || actor === '' || actor.length > 512) {
+    return { action: 'deny', rule: 'malformed', reason: 'an actor is named by its path' };
+  }
+  if (typeof cwd !== 'string' || !/^\/[^\0]*$/s.test(cwd)) {
+    return { action: 'deny', rule: 'malformed', reason: 'cwd is an absolute path' };
+  }
+  return evaluate({ tool, input: field('input') }, policy, { ...context, actor, cwd });
+}
+
+/** Longest line that is read; a longer one is answered without being looked at. */
+const LINE_BYTES_MAX = 16 * 1024 * 1024;
+const MEMO_LINES = 4_096;
+const MEMO_CHARS = 2_048;
+
+/** Answers each line of `input` with one line, as soon as it is there. `fresh`: forget what the disk looked like. */
+export async function checkLines(
+  input: AsyncIterable<Uint8Array>,
+  judge: CallJudge,
+  o: { readonly write: (text: string) => Promise<void>; readonly fresh: (() => void) | null },
+): Promise<void> {
+  // A call that is asked about again is answered again; with links on a disk, only within one piece of the input.
+  const memo = new Map<string, string>();
+  const answer = (line: string): string => {
+    const known = memo.get(line);
+    if (known !== undefined) return known;
+    const made = `${JSON.stringify(judgeLine(line, judge))}\n`;
+    if (line.length <= MEMO_CHARS) {
+      if (memo.size >= MEMO_LINES) memo.clear();
+      memo.set(line, made);
+    }
+    return made;
+  };
+  const decoder = new TextDecoder('utf-8');
+  let held: Uint8Array[] = [];
+  let size = 0;
+  const line = (last: Uint8Array): string => {
+    const tooLong = size + last.length > LINE_BYTES_MAX;
+    const bytes = held.length === 0 ? last : joined([...held, last]);
+    held = [];
+    size = 0;
+    if (tooLong) return TOO_LONG;
+    const text = decoder.decode(bytes);
+    return answer(text.endsWith('\r') ? text.slice(0, -1) : text);
+  };
+  for await (const chunk of input) {
+    if (o.fresh !== null) {
+      o.fresh();
+      memo.clear();
+    }
+    let answers = '';
+    let from = 0;
+    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
+      answers += line(chunk.subarray(from, end));
+      from = end + 1;
+    }
+    if (from < chunk.length) {
+      if (size <= LINE_BYTES_MAX) held.push(chunk.slice(from));
+      size += chunk.length - from;
+    }
+    if (answers !== '') await o.write(answers);
+  }
+  if (size > 0) await o.write(line(new Uint8Array()));
+}
+
+const TOO_LONG = `${JSON.stringify({ action: 'deny', rule: 'malformed', reason: 'the line is too long' })}\n`;
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+export interface Explanation {
+  readonly decision: Verdict & {
+    readonly obligations: ReturnType<Decision['obligations']>;
+    readonly runs: string | null;
+  };
+  readonly from: string | null;
+  readonly mode: string | null;
+  readonly fallback: string;
+}
+
+/** One call with all that was looked at. */
+export function explainCall(
+  call: { readonly tool: string; readonly input: unknown },
+  judge: CallJudge,
+): Explanation {
+  const { policy, context } = judge;
+  const decision = evaluate(call, policy, context);
+  const actor = policy.forActor(context.actor);
+  const { action, rule, reason } = decision;
+  return {
+    decision: {
+      action,
+      rule,
+      reason,
+      obligations: decision.obligations(),
+      runs: decision.canonical(),
+    },
+    from: actor.rules.all.find((one) => one.id === rule)?.origin ?? null,
+    mode: actor.mode,
+    fallback: actor.fallback,
+  };
+}
+
+export interface ActiveRule {
+  readonly id: string;
+  readonly effect: string;
+  readonly tool: string;
+  readonly from: string;
+}
+
+/** Every rule that counts for an actor, and the file it comes from. */
+export function activeRules(policy: Policy, actor: string): ActiveRule[] {
+  return policy.forActor(actor).rules.all.map((rule) => ({
+    id: rule.id,
+    effect: rule.effect,
+    tool: rule.tools === null ? '*' : [...rule.tools].join(', '),
+    from: rule.origin,
+  }));
+}

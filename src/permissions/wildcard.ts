@@ -1,0 +1,175 @@
+/**
+ * Wildcards of policies and of shells, in a time that is bounded by the product of the two lengths: no regular
+ * expression is ever built from a pattern. `*` and `?` stay within one name, `**` stands for any number of names.
+ *
+ * Invariants
+ * - P5 Matching has no backtracking that grows faster than pattern × text.
+ */
+import { BRACE_CHOICES_MAX } from './limits.ts';
+
+/** One character of a pattern: itself, any one (`?` and a class), or any number (`*`). */
+type Token = string | typeof ONE | typeof MANY;
+const ONE = 1;
+const MANY = 2;
+
+export interface Segment {
+  /** `**`: any number of names, also none. */
+  readonly deep: boolean;
+  /** As a shell expands it: a wildcard at the start does not match a dot. */
+  readonly shell: boolean;
+  readonly tokens: readonly Token[];
+}
+
+export type Pattern = readonly Segment[];
+
+/** `\` makes the next character itself. `shell`: with the rule of the leading dot, and `**` as `*`. */
+export function compilePattern(glob: string, o: { readonly shell: boolean }): Pattern {
+  return splitNames(glob).map((name) => ({
+    deep: name === '**' && !o.shell,
+    shell: o.shell,
+    tokens: tokensOf(name),
+  }));
+}
+
+function splitNames(glob: string): string[] {
+  return glob.split('/').filter((part) => part !== '' && part !== '.');
+}
+
+function tokensOf(name: string): Token[] {
+  const tokens: Token[] = [];
+  for (let at = 0; at < name.length; at += 1) {
+    const char = name[at] ?? '';
+    if (char === '\\') {
+      at += 1;
+      tokens.push(name[at] ?? '\\');
+    } else if (char === '*') {
+      if (tokens.at(-1) !== MANY) tokens.push(MANY);
+    } else if (char === '?') tokens.push(ONE);
+    else if (char === '[' && name.indexOf(']', at + 2) > 0) {
+      // A class is read as any character: too wide for a deny and for what a shell may reach, and refused in allow rules.
+      tokens.push(ONE);
+      at = name.indexOf(']', at + 2);
+    } else tokens.push(char);
+  }
+  return tokens;
+}
+
+/** One name against one segment. */
+export function matchesName(tokens: readonly Token[], name: string): boolean {
+  let token = 0;
+  let at = 0;
+  let star = -1;
+  let resume = 0;
+  while (at < name.length) {
+    const one = tokens[token];
+    if (one === MANY) {
+      star = token;
+      resume = at;
+      token += 1;
+    } else if (one !== undefined && (one === ONE || one === name[at])) {
+      token += 1;
+      at += 1;
+    } else if (star >= 0) {
+      token = star + 1;
+      resume += 1;
+      at = resume;
+    } else return false;
+  }
+  while (tokens[token] === MANY) token += 1;
+  return token === tokens.length;
+}
+
+/** `below`: what lies in a folder that matches counts as well (for deny rules). */
+export function matchesPath(
+  pattern: Pattern,
+  names: readonly string[],
+  o: { readonly below: boolean },
+): boolean {
+  // Which segments of the pattern may come next, after each name.
+  let open = reach(pattern, new Set([0]));
+  for (const name of names) {
+    if (o.below && open.has(pattern.length)) return true;
+    const next = new Set<number>();
+    for (const index of open) {
+      const segment = pattern[index];
+      if (segment === undefined) continue;
+      if (segment.deep) next.add(index);
+      else if (matchesName(segment.tokens, name)) next.add(index + 1);
+    }
+    open = reach(pattern, next);
+    if (open.size === 0) return false;
+  }
+  if (open.has(pattern.length)) return true;
+  // `dir/**` also means `dir` for a deny.
+  return false;
+}
+
+/** With every `**` that may stand for nothing passed over. */
+function reach(pattern: Pattern, from: Set<number>): Set<number> {
+  for (const index of from) if (pattern[index]?.deep === true) from.add(index + 1);
+  return from;
+}
+
+/** Whether some path matches both. */
+export function mayMeet(a: Pattern, b: Pattern): boolean {
+  const seen = new Set<number>();
+  const open: [number, number][] = [[0, 0]];
+  for (let one = open.pop(); one !== undefined; one = open.pop()) {
+    const [i, j] = one;
+    const key = i * (b.length + 1) + j;
+    if (seen.has(key)) continue;
+    seen.add(key);
+    const left = a[i];
+    const right = b[j];
+    if (left === undefined && right === undefined) return true;
+    if (left?.deep === true) open.push([i + 1, j]);
+    if (right?.deep === true) open.push([i, j + 1]);
+    if (left === undefined || right === undefined) continue;
+    if (left.deep && !right.deep && !hides(left, right)) open.push([i, j + 1]);
+    if (right.deep && !left.deep && !hides(right, left)) open.push([i + 1, j]);
+    if (!left.deep && !right.deep && namesMeet(left, right)) open.push([i + 1, j + 1]);
+  }
+  return false;
+}
+
+/** A shell's wildcard does not stand for a name with a dot in front. */
+function hides(wild: Segment, other: Segment): boolean {
+  return wild.shell && other.tokens[0] === '.';
+}
+
+function namesMeet(a: Segment, b: Segment): boolean {
+  const wild = (token: Token | undefined): boolean => token === ONE || token === MANY;
+  if (wild(a.tokens[0]) && hides(a, b)) return false;
+  if (wild(b.tokens[0]) && hides(b, a)) return false;
+  const width = b.tokens.length + 1;
+  const seen = new Set<number>();
+  const open: [number, number][] = [[0, 0]];
+  for (let one = open.pop(); one !== undefined; one = open.pop()) {
+    const [i, j] = one;
+    if (seen.has(i * width + j)) continue;
+    seen.add(i * width + j);
+    const left = a.tokens[i];
+    const right = b.tokens[j];
+    if (left === undefined && right === undefined) return true;
+    if (left === MANY) open.push([i + 1, j]);
+    if (right === MANY) open.push([i, j + 1]);
+    if (left === undefined || right === undefined) continue;
+    if (left === MANY && right !== MANY) open.push([i, j + 1]);
+    if (right === MANY && left !== MANY) open.push([i + 1, j]);
+    if (left !== MANY && right !== MANY && (left === ONE || right === ONE || left === right)) {
+      open.push([i + 1, j + 1]);
+    }
+  }
+  return false;
+}
+
+/** Every spelling of `{a,b}` in a glob of a policy; null when there are too many. */
+export function expandBraces(glob: string): string[] | null {
+  const open = glob.indexOf('{');
+  const close = open < 0 ? -1 : glob.indexOf('}', open);
+  if (close < 0) return [glob];
+  const choices = glob.slice(open + 1, close).split(',');
+  const tails = expandBraces(glob.slice(close + 1));
+  if (tails === null || choices.length * tails.length > BRACE_CHOICES_MAX) return null;
+  return choices.flatMap((choice) => tails.map((tail) => glob.slice(0, open) + choice + tail));
+}
