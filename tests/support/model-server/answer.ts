@@ -4,6 +4,8 @@ export interface ModelAnswer {
   readonly text?: string | undefined;
   readonly thinking?: string | undefined;
   readonly calls?: readonly ModelCall[] | undefined;
+  /** As the script says it: models take their time, and a story can need it. */
+  readonly delayMs?: number | undefined;
   readonly stop?: 'length' | 'refusal' | 'pause' | 'overflow' | undefined;
 }
 

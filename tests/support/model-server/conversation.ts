@@ -54,8 +54,8 @@ export function playScript(
   }
   const choice = ask();
   if (choice.kind === 'none') throw new Error(choice.message);
-  const { text, calls, stop } = choice.answer;
-  return { text, calls, stop };
+  const { text, calls, stop, delay } = choice.answer;
+  return { text, calls, stop, delayMs: delay };
 }
 
 /** The task that was assigned last and is not ended. */

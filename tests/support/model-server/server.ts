@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setTimeout as after } from 'node:timers/promises';
 import type { Message } from '../../../src/protocol/index.ts';
 import { isJson, type Json, type ModelAnswer, type Rejection } from './answer.ts';
 import { ANTHROPIC_RULES, type AnthropicRules, checkAnthropic } from './anthropic-rules.ts';
@@ -156,6 +157,7 @@ export class ModelServer {
     const seen: Seen = { dialect, headers: request.headers, body, ...read };
     this.seen.push(seen);
     const answer = this.#options.answer(seen);
+    if (answer.delayMs !== undefined) await after(answer.delayMs);
     this.#paused = answer.stop === 'pause';
     await this.#answer(response, { seen, answer, fault });
   }
