@@ -3,6 +3,7 @@
  * or die. Trees and commands answer at once; one command never ends, so that the run does not either.
  */
 import { setImmediate as turn } from 'node:timers/promises';
+import { type ActorHost, type ActorRun, InlineHost } from '../../../src/actors/index.ts';
 import { type Journal, openJournal, type StoredRecord } from '../../../src/journal/index.ts';
 import {
   asActorName,
@@ -15,7 +16,7 @@ import { makeMailState } from '../../../src/mailbox/index.ts';
 import type { Lane, RunFile, StoredRunRecord } from '../../../src/protocol/index.ts';
 import type { CommandWork, TreeWork } from '../../../src/supervisor/effects/executor.ts';
 import { ViewFiles } from '../../../src/supervisor/effects/views.ts';
-import type { CommandOutcome } from '../../../src/supervisor/inbox.ts';
+import type { CommandOutcome, RunEvent } from '../../../src/supervisor/inbox.ts';
 import { makeLive } from '../../../src/supervisor/live.ts';
 import { RunLoop } from '../../../src/supervisor/loop.ts';
 import { applyRecord, makeRunState, type RunState } from '../../../src/supervisor/state.ts';
@@ -34,17 +35,20 @@ export const UNREAD_MAX = 6;
 const LIMITS = { segmentBytesMax: 12_000, reserveBytes: 2000, fullRetryMs: 5 };
 const TIP = '0'.repeat(40);
 
-const RUN: RunFile = runFile({
-  id: 'sim',
-  team: team({
-    lead: true,
-    teammates: ['ada', 'bo'],
-    tasks: [task({ id: 'hold', run: 'hold' })],
-  }),
-  baseCommit: TIP,
-  workspace: '/w',
-  treesRoot: '/t',
-});
+/** A lead, `ada` and `bo`; a task that is never done, unless others are given. */
+export function simRun(parts: Parameters<typeof team>[0] = {}): RunFile {
+  const members = { lead: true, teammates: ['ada', 'bo'] };
+  const tasks = [task({ id: 'hold', run: 'hold' })];
+  return runFile({
+    id: 'sim',
+    team: team({ ...members, tasks, ...parts }),
+    baseCommit: TIP,
+    workspace: '/w',
+    treesRoot: '/t',
+  });
+}
+
+const RUN = simRun();
 
 export interface Letter {
   readonly id: string;
@@ -58,6 +62,14 @@ export interface WorldOptions {
   readonly seed: string;
   readonly mutate: Mutate;
   readonly facts: Fact[];
+  /** Default: the actors of `mail-actors.ts`. */
+  readonly run?: ActorRun;
+  /** Default: as `simRun()`. */
+  readonly file?: RunFile;
+  /** Default: `UNREAD_MAX`. */
+  readonly unreadMax?: number;
+  /** Default: they never end. */
+  readonly commands?: CommandWork;
 }
 
 export class MailWorld {
@@ -74,9 +86,10 @@ export class MailWorld {
     journal: Journal;
     state: RunState;
     records: readonly StoredRecord[];
-    facts: Fact[];
+    options: WorldOptions;
   }) {
-    const { clock, journal, state, records, facts } = parts;
+    const { clock, journal, state, records, options } = parts;
+    const { facts, run, commands } = options;
     this.clock = clock;
     this.journal = journal;
     this.state = state;
@@ -85,14 +98,17 @@ export class MailWorld {
     const openCalls = (name: string): string[] => [
       ...(state.openCalls.get(asActorName(name))?.keys() ?? []),
     ];
-    const host = new SimHost({ facts, openCalls: (name) => openCalls(name) as never });
+    const host: ActorHost =
+      run === undefined
+        ? new SimHost({ facts, openCalls: (name) => openCalls(name) as never })
+        : new InlineHost({ run, clock });
     const live = makeLive({ startedMonotonic: 0, wallUsedMs: 0, tip: TIP });
     this.#loop = new RunLoop(state, live, {
       clock,
       logger: silent,
       journal,
       git: instantTrees(),
-      processes: endlessCommands(),
+      processes: commands ?? endlessCommands(),
       views: new NoViews({ files: noFiles, clock, logger: silent, directory: '' }),
       hosts: { thread: host, pool: host },
       directories: { journal: DIRECTORY, outputs: '/o' },
@@ -107,8 +123,8 @@ export class MailWorld {
     facts.push({ type: 'life' });
     const clock = new VirtualClock();
     const state: RunState = {
-      ...makeRunState(RUN),
-      mail: makeMailState({ unreadMax: UNREAD_MAX }),
+      ...makeRunState(options.file ?? RUN),
+      mail: makeMailState({ unreadMax: options.unreadMax ?? UNREAD_MAX }),
     };
     const records: StoredRecord[] = [];
     const journal = await openJournal({
@@ -123,7 +139,7 @@ export class MailWorld {
         applyRecord(state, record as unknown as StoredRunRecord);
       },
     });
-    return new MailWorld({ clock, journal, state, records, facts });
+    return new MailWorld({ clock, journal, state, records, options });
   }
 
   async begin(): Promise<void> {
@@ -154,6 +170,16 @@ export class MailWorld {
       const code = isTroupeError(error) ? error.code : 'other';
       this.#facts.push({ type: 'refused', id, code });
     }
+  }
+
+  /** Something happens to the run. */
+  post(event: RunEvent): void {
+    this.#loop.post(event);
+  }
+
+  /** Resolves when the run has ended. */
+  get finished(): Promise<void> {
+    return this.#loop.finished;
   }
 
   async stopActor(name: string): Promise<void> {
