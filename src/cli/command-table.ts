@@ -140,6 +140,21 @@ const watching: readonly CommandSpec[] = [
     examples: ["troupe send ada 'Use the new parser'", "troupe send ada 'Stop that' --interrupt"],
     load: () => import('./commands/send.ts'),
   },
+  {
+    name: 'mail',
+    args: [
+      ['<action>', '`dead` lists dead letters; `retry` and `drop` settle one'],
+      ['[id]', 'id of a dead letter'],
+    ],
+    summary: 'list mail that could not be delivered; deliver it again, or drop it',
+    options: [RUN],
+    examples: [
+      'troupe mail dead',
+      'troupe mail retry env_lead_1_4',
+      'troupe mail drop env_lead_1_4',
+    ],
+    load: () => import('./commands/mail.ts'),
+  },
 ];
 
 const results: readonly CommandSpec[] = [
@@ -176,7 +191,8 @@ const results: readonly CommandSpec[] = [
     name: 'doctor',
     args: [],
     summary: 'say what is wrong with journals and mail, and what to do about it',
-    details: 'Changes nothing, and may be used while a run goes on. Ends with 1 when something is wrong.',
+    details:
+      'Changes nothing, and may be used while a run goes on. Ends with 1 when something is wrong.',
     options: [],
     examples: ['troupe doctor', 'troupe doctor --json'],
     load: () => import('./commands/doctor.ts'),

@@ -12,7 +12,7 @@ export { errors as controlErrors } from './errors.ts';
 export { eventsOfRun, followEvents } from './events.ts';
 export type { LiveControl } from './live.ts';
 export { type LiveControlOptions, makeLiveControl } from './live-control.ts';
-export { checkActors, followMail, type MailQuery, readMail } from './mail.ts';
+export { checkActors, deadMail, followMail, type MailQuery, readMail } from './mail.ts';
 export { type MergeAnswer, type MergeQuery, mergeRun } from './merge.ts';
 export { type Places, userConfigFolder } from './places.ts';
 export {

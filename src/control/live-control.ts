@@ -57,8 +57,11 @@ export function makeLiveControl(options: LiveControlOptions): LiveControl {
       const id = runOf(run);
       return { run: id, ...(await supervisor.send({ run: id, to, text, interrupt })) };
     },
+    settleDead: async ({ run, id, what }) => {
+      const held = runOf(run);
+      return { run: held, ...(await supervisor.settleDead({ run: held, id, what })) };
+    },
     stopRun: async ({ run, now, by }) => supervisor.stop({ run: runOf(run), now, by }),
-    // How long an actor may take to end is the supervisor's own rule; `now` changes nothing there yet.
     stopActor: async ({ run, name, now, by }) =>
       supervisor.stopActor({ run: runOf(run), name, now, by }),
     subscribe: ({ run, from, types }) => {

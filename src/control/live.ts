@@ -7,6 +7,8 @@ import type { ActorRow, RunRow, TaskRow } from '../protocol/shapes.ts';
 import type {
   SendParams,
   SendResult,
+  SettleParams,
+  SettleResult,
   StatusResult,
   StopActorParams,
   StopParams,
@@ -20,6 +22,7 @@ export interface LiveControl {
   tasks(run: string | undefined): Promise<readonly TaskRow[]>;
   actors(run: string | undefined): Promise<readonly ActorRow[]>;
   send(params: SendParams): Promise<SendResult>;
+  settleDead(params: SettleParams): Promise<SettleResult>;
   stopRun(params: StopParams): Promise<RunRow>;
   stopActor(params: StopActorParams): Promise<ActorRow>;
   /** What was missed since a cursor, then what happens; bounded, with a gap marker for who is slow. */

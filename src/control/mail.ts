@@ -1,7 +1,7 @@
 /** The mail of a run, read from its journal, once or as it comes. */
 import { followJournal, readJournal } from '../journal/index.ts';
 import { RESERVED_NAMES } from '../kernel/ids.ts';
-import { type MailProjection, projectMail } from '../mailbox/index.ts';
+import { deadLetters, type MailProjection, projectMail } from '../mailbox/index.ts';
 import type { StoredRunRecord } from '../protocol/record.ts';
 import type { MailRow } from '../protocol/shapes.ts';
 import { errors } from './errors.ts';
@@ -41,6 +41,15 @@ export async function readMail(
   const projection = projectMail();
   for await (const record of recordsOf(workspace, view.run)) projection.apply(record);
   return rowsOf(projection, query);
+}
+
+/** Mail that could not be delivered and was neither delivered again nor dropped, oldest first, with the reason. */
+export function deadMail(view: RunView): (MailRow & { readonly reason: string })[] {
+  return deadLetters(view.state.mail).map(({ envelope, reason }) => ({
+    ...envelope,
+    state: 'dead',
+    reason,
+  }));
 }
 
 /**

@@ -26,6 +26,7 @@ export function makeHandlers(control: LiveControl): Handlers {
       'tasks.list': ({ run }) => control.tasks(run),
       'actors.list': ({ run }) => control.actors(run),
       'mail.send': (params) => control.send(params),
+      'mail.settle': (params) => control.settleDead(params),
       'run.stop': (params) => control.stopRun(params),
       'actor.stop': (params) => control.stopActor(params),
     },

@@ -55,6 +55,19 @@ export interface SendResult {
   readonly state: 'accepted' | 'dead';
 }
 
+/** A person retries or drops a dead letter, by its envelope id. */
+export interface SettleParams extends RunParams {
+  readonly id: string;
+  readonly what: 'retried' | 'dropped';
+}
+
+export interface SettleResult {
+  readonly run: string;
+  readonly to: string;
+  readonly n: number;
+  readonly id: string;
+}
+
 export interface StopParams extends RunParams {
   readonly now: boolean;
   readonly by: string;
@@ -86,6 +99,7 @@ export interface Methods {
   readonly 'tasks.list': { readonly params: RunParams; readonly result: readonly TaskRow[] };
   readonly 'actors.list': { readonly params: RunParams; readonly result: readonly ActorRow[] };
   readonly 'mail.send': { readonly params: SendParams; readonly result: SendResult };
+  readonly 'mail.settle': { readonly params: SettleParams; readonly result: SettleResult };
   readonly 'run.stop': { readonly params: StopParams; readonly result: RunRow };
   readonly 'actor.stop': { readonly params: StopActorParams; readonly result: ActorRow };
   readonly 'events.subscribe': {
@@ -118,6 +132,7 @@ export const methodParams: { readonly [M in MethodName]: z.ZodType<ParamsOf<M>> 
   'tasks.list': z.strictObject({ run }),
   'actors.list': z.strictObject({ run }),
   'mail.send': z.strictObject({ run, to: name, text: z.string(), interrupt: z.boolean() }),
+  'mail.settle': z.strictObject({ run, id: name, what: z.enum(['retried', 'dropped']) }),
   'run.stop': z.strictObject({ run, now: z.boolean(), by: name }),
   'actor.stop': z.strictObject({ run, name, now: z.boolean(), by: name }),
   'events.subscribe': z.strictObject({

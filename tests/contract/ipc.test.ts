@@ -78,6 +78,7 @@ function makeFakeControl(): LiveControl & { happen(event: TroupeEvent): void; re
       ),
     stopRun: () => Promise.resolve(ROW),
     stopActor: () => Promise.reject(new Error('unused')),
+    settleDead: () => Promise.reject(new Error('unused')),
     subscribe: ({ run, from }) => ({
       run: run ?? 'r1',
       events: hub.subscribe({ run: run ?? 'r1', ...(from === undefined ? {} : { from }) }),
