@@ -17,9 +17,9 @@ import type { Happening } from '../inbox.ts';
 import type { Live } from '../live.ts';
 import type { RunState } from '../state.ts';
 import { cancelAct } from './commands.ts';
-import { endStopped } from './ends.ts';
+import { endStopped, parkUnread } from './ends.ts';
 import { finishAct } from './results.ts';
-import { heldTask, noticeTarget, pastIntensity, workplaceOf } from './roster.ts';
+import { heldTask, isLastDeath, noticeTarget, workplaceOf } from './roster.ts';
 import { endAttempt } from './task-ends.ts';
 
 export interface Starting extends StartNumbers {
@@ -160,9 +160,9 @@ export function actorExited(
     });
   }
   const target = noticeTarget(state);
-  const again = pastIntensity(state, name, happening.now)
-    ? ' It died too often and is not started again.'
-    : '';
+  const isLast = isLastDeath(state, facts, happening.now);
+  const parked = isLast ? parkUnread(draft, name, `${name} died and is not started again`) : 0;
+  const again = isLast ? ` It is not started again; ${parked} letters to it were not read.` : '';
   draft.notice({
     to: target === name ? 'user' : target,
     lane: 'normal',

@@ -31,24 +31,25 @@ export function endStopped(
       rework: null,
     });
   }
-  const parked = unread(state.mail, name);
-  if (parked.length > 0) {
-    draft.dead(
-      name,
-      parked.map((envelope) => ({
-        n: envelope.n,
-        id: envelope.id,
-        what: 'dead' as const,
-        reason: `${name} is stopped`,
-      })),
-    );
-  }
+  const parked = parkUnread(draft, name, `${name} is stopped`);
   const target = name === LEAD ? USER : noticeTarget(state);
   draft.notice({
     to: target,
     lane: 'normal',
     type: 'actor.died',
-    body: { text: `${name} was ${text}.`, actor: name, parked: parked.length },
+    body: { text: `${name} was ${text}.`, actor: name, parked },
   });
   live.mailDirty.add(target);
+}
+
+/** Mail that nobody will read becomes dead letters, which are shown (M6); returns how many. */
+export function parkUnread(draft: Draft, name: ActorName, reason: string): number {
+  const parked = unread(draft.state.mail, name);
+  if (parked.length > 0) {
+    draft.dead(
+      name,
+      parked.map(({ n, id }) => ({ n, id, what: 'dead' as const, reason })),
+    );
+  }
+  return parked.length;
 }

@@ -24,7 +24,7 @@ export function mayRun(state: RunState, actor: Actor, nowMs: number | null): boo
 }
 
 /** More than the allowed deaths within one period (OTP's intensity): it is not started again. */
-export function pastIntensity(state: RunState, name: ActorName, nowMs: number | null): boolean {
+function pastIntensity(state: RunState, name: ActorName, nowMs: number | null): boolean {
   const deaths = state.deaths.get(name) ?? [];
   if (deaths.length < RESTART_INTENSITY) return false;
   const newest = deaths.slice(-RESTART_INTENSITY);
@@ -33,6 +33,18 @@ export function pastIntensity(state: RunState, name: ActorName, nowMs: number | 
   return (
     last - first <= RESTART_PERIOD_MS ||
     Date.parse(newest.at(-1) ?? '') - first <= RESTART_PERIOD_MS
+  );
+}
+
+/** Whether a death now, not yet on record, is its last: nothing starts it again. */
+export function isLastDeath(state: RunState, actor: Actor, nowMs: number): boolean {
+  if (actor.profile.restart === 'temporary') return true;
+  const before = state.deaths.get(actor.name) ?? [];
+  const first = before.at(1 - RESTART_INTENSITY);
+  return (
+    before.length + 1 >= RESTART_INTENSITY &&
+    first !== undefined &&
+    nowMs - Date.parse(first) <= RESTART_PERIOD_MS
   );
 }
 
