@@ -57,7 +57,7 @@ export function checkModel(ref: string, settings: ModelSettings): ModelProblem |
 }
 
 /** Models of these for which nobody knows a price: a budget in money can not be kept with them. */
-export function unpricedModels(refs: readonly string[], settings: ModelSettings): string[] {
+function unpricedModels(refs: readonly string[], settings: ModelSettings): string[] {
   return [...new Set(refs)].filter(
     (ref) => splitRef(ref).provider !== 'scripted' && priceOf(settings.prices, ref) === null,
   );

@@ -33,7 +33,7 @@ export function usageFor(
   };
 }
 
-export function estimateTokens(request: ProviderRequest): number {
+function estimateTokens(request: ProviderRequest): number {
   const { system, tools, messages } = request;
   const chars = system.length + JSON.stringify(tools).length + JSON.stringify(messages).length;
   return Math.ceil(chars / CHARS_PER_TOKEN);

@@ -188,7 +188,7 @@ function keyHint(settings: ProviderSettings): string {
 }
 
 /** `retry-after-ms`, or `retry-after` in seconds or as a date; null when there is none that can be read. */
-export function retryAfter(header: (name: string) => string | null, nowMs: number): number | null {
+function retryAfter(header: (name: string) => string | null, nowMs: number): number | null {
   const ms = Number(header('retry-after-ms') ?? Number.NaN);
   if (Number.isFinite(ms) && ms >= 0) return Math.ceil(ms);
   const text = header('retry-after')?.trim() ?? '';

@@ -5,7 +5,7 @@
  *
  * Invariants: L1 each request is legal for its API · L6 a stream never throws · L13–L20 in the files that hold them.
  */
-export { checkBudget, checkModel, type ModelProblem, unpricedModels } from './check.ts';
+export { checkBudget, checkModel, type ModelProblem } from './check.ts';
 export type { Fetch } from './http.ts';
 export {
   formatScriptProblem,
@@ -17,7 +17,6 @@ export {
 export {
   type ChosenProvider,
   type ModelAccess,
-  modelError,
   type ProviderDeps,
   providerFor,
 } from './registry.ts';

@@ -65,7 +65,7 @@ export function providerFor(modelRef: string, deps: ProviderDeps): ChosenProvide
   return { provider: sealProvider(provider, secret), model };
 }
 
-export function modelError(problem: ModelProblem): TroupeError {
+function modelError(problem: ModelProblem): TroupeError {
   return new TroupeError({ ...problem, exit: EXIT.usage });
 }
 

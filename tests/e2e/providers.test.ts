@@ -140,7 +140,8 @@ describe.each(['anthropic', 'openai'] as const)('%s', (dialect) => {
     expect(ran.code, ran.stdout + ran.stderr).toBe(0);
     const [run] = JSON.parse(world.troupe('runs', '--json').stdout) as RunRow[];
     expect(run).toMatchObject({ state: 'done' });
-    expect(run?.usage.inputTokens).toBeGreaterThan(0);
+    expect(run?.usage.outputTokens).toBeGreaterThan(0);
+    expect((run?.usage.cacheReadTokens ?? 0) > 0).toBe(dialect === 'anthropic');
     // The one has a list price, the other has none, and says so.
     expect(run?.usage.estimated).toBe(dialect === 'openai');
     expect((run?.usage.costUsd ?? 0) > 0).toBe(dialect === 'anthropic');

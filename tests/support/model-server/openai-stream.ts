@@ -101,18 +101,15 @@ function usageOf(request: Json, answer: ModelAnswer): Json {
 function thinkingDeltas(answer: ModelAnswer, manner: OpenAiManner): Json[] {
   const { thinking } = answer;
   if (thinking === undefined) return [];
-  switch (manner.thinkingIn) {
-    case 'think-tags':
-      return pieces(`<think>${thinking}</think>\n\n`).map((content) => ({ content }));
-    case 'reasoning_details':
-      return pieces(thinking).map((text) => ({
-        reasoning_details: [{ type: 'reasoning.text', text }],
-      }));
-    case 'reasoning':
-      return pieces(thinking).map((reasoning) => ({ reasoning }));
-    default:
-      return pieces(thinking).map((reasoning_content) => ({ reasoning_content }));
+  const { thinkingIn = 'reasoning_content' } = manner;
+  if (thinkingIn === 'think-tags') {
+    return pieces(`<think>${thinking}</think>\n\n`).map((content) => ({ content }));
   }
+  return pieces(thinking).map((text) =>
+    thinkingIn === 'reasoning_details'
+      ? { reasoning_details: [{ type: 'reasoning.text', text }] }
+      : { [thinkingIn]: text },
+  );
 }
 
 function argumentsOf(call: ModelCall, manner: OpenAiManner): unknown {

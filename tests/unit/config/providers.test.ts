@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import {
   type ConfigSources,
   formatProblem,
+  PRICES_DATE,
   parseConfig,
   priceOf,
   type ResolvedConfig,
@@ -147,4 +149,15 @@ test('F4: own prices go before the list, a model in neither has none', () => {
   expect(priceOf({}, 'anthropic/claude-haiku-4-5-20251001')?.input).toBe(1);
   expect(priceOf({}, 'anthropic/claude-sonnet-5-55')).toBeNull();
   expect(priceOf({}, 'openai/toString')).toBeNull();
+});
+
+test('the page about models names the prices that are known, with their day', () => {
+  const page = readFileSync(new URL('../../../docs/models.md', import.meta.url), 'utf8');
+  expect(page).toContain(`as of ${PRICES_DATE}`);
+  const listed = [...page.matchAll(/`(claude-[a-z0-9-]+)` (\d+)\/(\d+)/g)];
+  expect(listed).toHaveLength(4);
+  for (const [, model, input, output] of listed) {
+    const price = priceOf({}, `anthropic/${model}`);
+    expect(price, model).toMatchObject({ input: Number(input), output: Number(output) });
+  }
 });

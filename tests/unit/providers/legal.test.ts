@@ -1,5 +1,5 @@
 import type { RawMessageStreamEvent } from '@anthropic-ai/sdk/resources/messages';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ProviderSettings } from '../../../src/config/index.ts';
 import { asActorName, asCallId, asEnvelopeId, asTaskId } from '../../../src/kernel/index.ts';

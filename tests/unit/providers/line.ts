@@ -31,7 +31,7 @@ export interface Line {
 }
 
 export type Dialect = 'anthropic' | 'openai';
-export const MODELS: Readonly<Record<Dialect, string>> = {
+const MODELS: Readonly<Record<Dialect, string>> = {
   anthropic: 'anthropic/claude-sonnet-5-5',
   openai: 'openai/some-model',
 };
