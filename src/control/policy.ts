@@ -164,7 +164,7 @@ function judgeValue(value: object, { policy, context }: CallJudge): Verdict {
 }
 
 /** Longest line that is read; a longer one is answered without being looked at. */
-const LINE_BYTES_MAX = 16 * 1024 * 1024;
+const LINE_CHARS_MAX = 16 * 1024 * 1024;
 const MEMO_LINES = 4_096;
 const MEMO_CHARS = 2_048;
 
@@ -187,15 +187,14 @@ export async function checkLines(
     return made;
   };
   const decoder = new TextDecoder('utf-8');
-  let held: Uint8Array[] = [];
-  let size = 0;
-  const line = (last: Uint8Array): string => {
-    const tooLong = size + last.length > LINE_BYTES_MAX;
-    const bytes = held.length === 0 ? last : joined([...held, last]);
-    held = [];
-    size = 0;
-    if (tooLong) return TOO_LONG;
-    const text = decoder.decode(bytes);
+  let held = '';
+  let tooLong = false;
+  const line = (rest: string): string => {
+    const long = tooLong;
+    const text = held === '' ? rest : held + rest;
+    held = '';
+    tooLong = false;
+    if (long || text.length > LINE_CHARS_MAX) return TOO_LONG;
     return answer(text.endsWith('\r') ? text.slice(0, -1) : text);
   };
   for await (const chunk of input) {
@@ -203,32 +202,26 @@ export async function checkLines(
       o.fresh();
       memo.clear();
     }
+    const text = decoder.decode(chunk, { stream: true });
     let answers = '';
     let from = 0;
-    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
-      answers += line(chunk.subarray(from, end));
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
+      answers += line(text.slice(from, end));
       from = end + 1;
     }
-    if (from < chunk.length) {
-      if (size <= LINE_BYTES_MAX) held.push(chunk.slice(from));
-      size += chunk.length - from;
+    if (from < text.length) {
+      if (held.length > LINE_CHARS_MAX) {
+        tooLong = true;
+        held = ' ';
+      } else held += text.slice(from);
     }
     if (answers !== '') await o.write(answers);
   }
-  if (size > 0) await o.write(line(new Uint8Array()));
+  const rest = decoder.decode();
+  if (held !== '' || rest !== '') await o.write(line(rest));
 }
 
 const TOO_LONG = `${JSON.stringify({ action: 'deny', rule: 'malformed', reason: 'the line is too long' })}\n`;
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}
 
 export interface Explanation {
   readonly decision: Verdict & {

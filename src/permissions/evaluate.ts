@@ -50,6 +50,8 @@ interface Judging {
   readonly context: DecisionContext;
   readonly anchors: Anchors;
   readonly spots: readonly Spot[];
+  /** What deny rules may be about, as found on the way. */
+  readonly mays: { readonly rule: Rule; readonly spot: Spot }[];
 }
 
 /** Never throws for what a call contains. */
@@ -61,25 +63,31 @@ export function evaluate(call: Call, policy: Policy, context: DecisionContext): 
     policy: policy.forActor(context.actor),
     context,
     anchors,
-    spots: facts.reading.uses.flatMap((use) => spotsOf(use, context)),
+    spots: allSpots(facts, context),
+    mays: [],
   };
   const outcome = judge(judging);
   const settled = settle(outcome.verdict, judging);
+  const { action, rule, reason } = settled;
   return {
-    ...settled,
-    reason:
-      settled.reason.length > REASON_CHARS_MAX
-        ? `${settled.reason.slice(0, REASON_CHARS_MAX - 1)}…`
-        : settled.reason,
+    action,
+    rule,
+    reason: reason.length > REASON_CHARS_MAX ? `${reason.slice(0, REASON_CHARS_MAX - 1)}…` : reason,
     obligations: () => obligationsOf(judging),
     canonical: () =>
-      settled.action === 'allow' && outcome.byRules && facts.shell !== null
+      action === 'allow' && outcome.byRules && facts.shell !== null
         ? canonicalText(facts.shell)
         : null,
     excludes: facts.tool?.kind === 'search' ? deniedGlobs(judging) : NO_GLOBS,
     grantable: outcome.grantable && !facts.odd,
     revision: policy.revision,
   };
+}
+
+function allSpots(facts: Facts, context: DecisionContext): Spot[] {
+  const spots: Spot[] = [];
+  for (const use of facts.reading.uses) spotsOf(use, context, spots);
+  return spots;
 }
 
 const NO_GLOBS: readonly string[] = [];
@@ -238,6 +246,7 @@ function ruleAgainst(judging: Judging, effect: 'deny' | 'ask'): Against | null {
       if (!byAccess && !rulesTool(rule, tool.name)) continue;
       const fits = fitsUseWide(rule, spot, anchors);
       if (fits === 'yes') return { rule, reason: `rule ${rule.id} is about ${showSpot(spot)}` };
+      if (fits === 'may' && effect === 'deny') judging.mays.push({ rule, spot });
     }
   }
   return hostAgainst(facts, rules.hosts) ?? serverAgainst(facts, rules.servers);
@@ -295,7 +304,7 @@ function holds(rule: Rule, context: DecisionContext): boolean {
 
 /** Why no rule with a pattern may allow it. */
 function doubtOf(judging: Judging): string | null {
-  const { facts, spots, anchors, policy } = judging;
+  const { facts, spots } = judging;
   if (facts.tool === null) return `there is no tool ${JSON.stringify(facts.given.slice(0, 60))}`;
   const [doubt] = facts.reading.doubts;
   if (doubt !== undefined) return doubt;
@@ -304,14 +313,11 @@ function doubtOf(judging: Judging): string | null {
     if (spot.problem !== null) return spot.problem;
     const odd = oddFile(spot);
     if (odd !== null) return odd;
-    if (facts.tool.kind === 'search') continue;
-    for (const rule of policy.rules.deny.paths) {
-      if (fitsUseWide(rule, spot, anchors) === 'may') {
-        return `${spot.use.by} may reach what rule ${rule.id} denies: leave it out, or name the files`;
-      }
-    }
   }
-  return null;
+  const [may] = judging.mays;
+  if (may === undefined || facts.tool.kind === 'search') return null;
+  const { by } = may.spot.use;
+  return `${by} may reach what rule ${may.rule.id} denies: leave it out, or name the files`;
 }
 
 interface Cover {

@@ -35,29 +35,33 @@ export interface Facts {
 type Input = Readonly<Record<string, unknown>>;
 
 export function factsOf(tool: unknown, input: unknown, context: DecisionContext): Facts {
-  const reading = new Reading(context.home);
   const given = typeof tool === 'string' ? tool : '';
-  const base: Facts = {
+  const base: Draft = {
     tool: given === '' ? null : toolNameOf(given),
     given,
     malformed: given === '' ? 'a call names its tool' : null,
-    reading,
+    reading: new Reading(context.home),
     shell: null,
-    net: [],
+    net: NONE,
     mcp: null,
     spawn: null,
-    escalations: [],
+    escalations: NONE,
     odd: false,
     unread: null,
   };
   if (base.tool === null) return base;
-  const fields: Input | null = isInput(input) ? input : null;
-  const facts =
-    fields === null
-      ? { ...base, malformed: 'the input of a call is an object' }
-      : ofTool(base, fields, context);
-  return fields === null ? facts : { ...facts, escalations: escalationsOf(base.tool, fields) };
+  if (!isInput(input)) {
+    base.malformed = 'the input of a call is an object';
+    return base;
+  }
+  if (base.tool.kind === 'bash') bashFacts(base, input, context);
+  const facts = base.tool.kind === 'bash' ? base : { ...ofTool(base, input, context) };
+  facts.escalations = escalationsOf(base.tool, input);
+  return facts;
 }
+
+type Draft = { -readonly [K in keyof Facts]: Facts[K] };
+const NONE: readonly never[] = [];
 
 function isInput(value: unknown): value is Input {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -65,8 +69,6 @@ function isInput(value: unknown): value is Input {
 
 function ofTool(base: Facts, input: Input, context: DecisionContext): Facts {
   switch (base.tool?.kind) {
-    case 'bash':
-      return bashFacts(base, input, context);
     case 'read':
       return fileFacts(base, input, context, { access: 'read', needed: true });
     case 'search':
@@ -90,6 +92,7 @@ function ofTool(base: Facts, input: Input, context: DecisionContext): Facts {
       const profile = pick(input, ['profile', 'agent', 'name']);
       return { ...base, spawn: typeof profile === 'string' ? profile : '' };
     }
+    case 'bash':
     case 'team':
     case undefined:
       return base;
@@ -116,18 +119,23 @@ function isOdd(text: string): boolean {
   return false;
 }
 
-function bashFacts(base: Facts, input: Input, context: DecisionContext): Facts {
+function bashFacts(facts: Draft, input: Input, context: DecisionContext): void {
   const command = pick(input, ['command', 'cmd', 'script']);
-  if (typeof command !== 'string') return { ...base, malformed: 'bash needs a command' };
-  const malformed = badText(command);
-  if (malformed !== null) return { ...base, malformed };
-  if (command.trim() === '') return { ...base, malformed: 'the command is empty' };
-  if (command.length > COMMAND_MAX) {
-    base.reading.doubt(`it is longer than ${COMMAND_MAX} characters`);
-    return { ...base, unread: command };
+  if (typeof command !== 'string') {
+    facts.malformed = 'bash needs a command';
+    return;
   }
-  const shell = readShell(command, { cwd: context.cwd ?? context.root, home: context.home });
-  return { ...base, shell, reading: shell.reading, odd: isOdd(command) };
+  facts.odd = isOdd(command);
+  if (facts.odd) facts.malformed = badText(command);
+  else if (/^\s*$/.test(command)) facts.malformed = 'the command is empty';
+  if (facts.malformed !== null) return;
+  if (command.length > COMMAND_MAX) {
+    facts.reading.doubt(`it is longer than ${COMMAND_MAX} characters`);
+    facts.unread = command;
+    return;
+  }
+  facts.shell = readShell(command, { cwd: context.cwd ?? context.root, home: context.home });
+  facts.reading = facts.shell.reading;
 }
 
 function fileFacts(
@@ -180,12 +188,12 @@ const FREE_LIMITS: Readonly<Record<string, ReadonlySet<string>>> = {
   grep: new Set(['mode']),
 };
 
-function escalationsOf(tool: ToolName, input: Input): string[] {
-  if (tool.kind === 'mcp' || tool.kind === 'team') return [];
+function escalationsOf(tool: ToolName, input: Input): readonly string[] {
+  if (tool.kind === 'mcp' || tool.kind === 'team') return NONE;
   const free = Object.hasOwn(FREE_LIMITS, tool.name) ? FREE_LIMITS[tool.name] : undefined;
-  return Object.keys(input)
-    .slice(0, 64)
-    .filter((key) => LIMITS.test(key) && free?.has(key) !== true);
+  const keys = Object.keys(input);
+  if (keys.length === 1 && keys[0] === 'command') return NONE;
+  return keys.slice(0, 64).filter((key) => LIMITS.test(key) && free?.has(key) !== true);
 }
 
 const ARGUMENTS_MAX = 1_000;

@@ -30,21 +30,18 @@ export interface Spot {
   readonly problem: string | null;
 }
 
-export function spotsOf(use: FileUse, context: DecisionContext): Spot[] {
+/** Adds to `spots`. */
+export function spotsOf(use: FileUse, context: DecisionContext, spots: Spot[]): void {
   const { path, folders } = use;
   const { text } = path;
   const absolute = text.startsWith('/');
-  const all = absolute ? ['/'] : folders.all;
-  return all.map((folder) => {
+  const all = absolute ? ROOT : folders.all;
+  for (const folder of all) {
     const named = namedPath(text, folder);
     if (named.kind === 'alias') {
-      return {
-        use,
-        names: namesOf(text),
-        real: [],
-        resolved: null,
-        problem: 'the path is an alias that can not be followed',
-      };
+      const problem = 'the path is an alias that can not be followed';
+      spots.push({ use, names: namesOf(text), real: [], resolved: null, problem });
+      continue;
     }
     const resolved =
       path.glob === null && context.resolve !== undefined ? context.resolve(named.raw) : null;
@@ -52,9 +49,11 @@ export function spotsOf(use: FileUse, context: DecisionContext): Spot[] {
     let problem: string | null = null;
     if (!path.known) problem = 'a path is not known before it runs';
     else if (!absolute && folders.unknown) problem = 'in which folder it runs is not known';
-    return { use, names: named.names, real, resolved, problem };
-  });
+    spots.push({ use, names: named.names, real, resolved, problem });
+  }
 }
+
+const ROOT: readonly string[] = ['/'];
 
 const same = (spot: Spot): boolean => spot.names === spot.real;
 

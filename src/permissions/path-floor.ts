@@ -82,7 +82,9 @@ const RUNS_LATER_FILES: ReadonlySet<string> = new Set([
 
 /** Names in a repository, or anywhere else. */
 function repositoryFloor(names: readonly string[], writes: boolean): FloorVerdict | null {
-  for (const [index, name] of names.entries()) {
+  for (let index = 0; index < names.length; index += 1) {
+    const name = names[index] ?? '';
+    if (!name.startsWith('.') && !name.startsWith('git~')) continue;
     if (isGit(name)) {
       if (names[index + 1] === 'troupe') return deny('Troupe’s own state is closed to actors');
       if (writes) return deny('files inside .git are changed by git and Troupe only');

@@ -34,7 +34,20 @@ const PROC_ROOT = /^\/proc\/(?:self|thread-self|\d+)(?:\/task\/\d+)?\/root(?=\/|
 const PROC_CWD = /^\/proc\/(?:self|thread-self|\d+)(?:\/task\/\d+)?\/cwd(?=\/|$)/;
 const PROC_FD = /^\/(?:proc\/(?:self|thread-self|\d+)(?:\/task\/\d+)?\/(?:fd|map_files)|dev\/fd)\//;
 
+const PLAIN = /^(?!proc\/)[A-Za-z0-9_-][\w.-]*(\/[A-Za-z0-9_-][\w.-]*)*$/;
+let lastFolder: { readonly path: string; readonly names: readonly string[] } | null = null;
+
+/** The same folder, call after call. */
+function folderNames(path: string): readonly string[] {
+  if (lastFolder?.path !== path) lastFolder = { path, names: namesOf(path) };
+  return lastFolder.names;
+}
+
 export function namedPath(path: string, cwd: string): NamedPath {
+  if (PLAIN.test(path) && !cwd.includes('/proc') && !cwd.startsWith('/dev')) {
+    const folder = folderNames(cwd);
+    return { kind: 'path', names: [...folder, ...path.split('/')], raw: `${cwd}/${path}` };
+  }
   let raw = path.startsWith('/') ? path.replace(/^\/+/, '/') : `${cwd}/${path}`;
   // `/proc//self/root` is `/proc/self/root`, and one alias may lead to the next.
   for (let round = 0; round < 8 && raw.includes('/proc'); round += 1) {
@@ -66,7 +79,7 @@ function isAscii(text: string): boolean {
 /** Null when it lies outside; empty for the folder itself. P6. */
 export function below(folder: readonly string[], names: readonly string[]): string[] | null {
   if (names.length < folder.length) return null;
-  for (const [index, name] of folder.entries()) if (names[index] !== name) return null;
+  for (let at = folder.length - 1; at >= 0; at -= 1) if (names[at] !== folder[at]) return null;
   return names.slice(folder.length);
 }
 

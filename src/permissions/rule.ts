@@ -19,6 +19,7 @@ import type { Exec } from './shell/reading.ts';
 import {
   compilePattern,
   expandBraces,
+  firstLetters,
   matchesName,
   matchesPath,
   type Pattern,
@@ -36,6 +37,8 @@ export interface PathMatcher {
   readonly patterns: readonly Pattern[] | null;
   readonly folded: readonly Pattern[] | null;
   readonly glob: string | null;
+  /** One of them begins some name of each path that fits; null: not known. */
+  readonly letters: ReadonlySet<string> | null;
 }
 
 export interface Rule {
@@ -118,13 +121,21 @@ export function makePath(raw: PathPattern): PathMatcher {
   const whole = glob === undefined && prefix === '' ? null : `${prefix}${glob ?? '**'}`;
   const spelled = whole === null ? null : (expandBraces(whole) ?? [whole]);
   const compile = (text: string): Pattern => compilePattern(text, { shell: false });
+  const patterns = spelled?.map(compile) ?? null;
   return {
     anchor: anchored,
     outside: outside !== undefined,
-    patterns: spelled?.map(compile) ?? null,
-    folded: spelled?.map((one) => compile(one.normalize('NFC').toLowerCase())) ?? null,
+    patterns,
+    letters: patterns === null ? null : firstLetters(patterns),
+    folded: isFolded(spelled) ? patterns : (spelled?.map((one) => compile(fold(one))) ?? null),
     glob: whole,
   };
+}
+
+const fold = (glob: string): string => glob.normalize('NFC').toLowerCase();
+
+function isFolded(spelled: readonly string[] | null): boolean {
+  return spelled === null || spelled.every((one) => fold(one) === one);
 }
 
 function makeHost(raw: HostPattern): Rule['host'] {
@@ -157,11 +168,24 @@ export function matchesPathRule(
   if (matcher.outside) return inner === null;
   if (inner === null) return false;
   if (matcher.patterns === null) return true;
+  if (matcher.letters !== null && !mayBegin(matcher.letters, inner)) return false;
   if (matcher.patterns.some((pattern) => matchesPath(pattern, inner, { below: o.wide })))
     return true;
   if (!o.wide || matcher.folded === null) return false;
   const folded = inner.map(foldName);
+  if (matcher.folded === matcher.patterns && folded.every((name, at) => name === inner[at]))
+    return false;
   return matcher.folded.some((pattern) => matchesPath(pattern, folded, { below: true }));
+}
+
+/** Characters outside of ASCII may fold to anything. */
+function mayBegin(letters: ReadonlySet<string>, names: readonly string[]): boolean {
+  for (const name of names) {
+    if (letters.has(name[0] ?? '') || name.charCodeAt(0) > 126) return true;
+    const code = name.charCodeAt(0);
+    if (code > 64 && code < 91 && letters.has(name[0]?.toLowerCase() ?? '')) return true;
+  }
+  return false;
 }
 
 export function anchorNames(matcher: PathMatcher, anchors: Anchors): readonly string[] | null {
@@ -206,9 +230,11 @@ export function fitsNarrow(rule: Rule, exec: Exec): boolean {
   if (words.length < argv.length || (rule.exact && words.length !== argv.length)) return false;
   const [name] = words;
   if (name === undefined || name.derived || name.text.includes('/')) return false;
-  for (const [index, token] of argv.entries()) {
+  for (let index = 0; index < argv.length; index += 1) {
     const word = words[index];
-    if (word === undefined || !word.plain || word.glob !== null) return false;
+    const token = argv[index];
+    if (word === undefined || token === undefined || !word.plain || word.glob !== null)
+      return false;
     if (!tokenFits(token, word.text)) return false;
   }
   return exec.opaque === null || rule.exact;

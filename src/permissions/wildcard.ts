@@ -79,35 +79,57 @@ export function matchesName(tokens: readonly Token[], name: string): boolean {
   return token === tokens.length;
 }
 
-/** `below`: what lies in a folder that matches counts as well (for deny rules). */
+/** `below`: what lies in a folder that matches counts as well (for deny rules); `dir/**` also means `dir`. */
 export function matchesPath(
   pattern: Pattern,
   names: readonly string[],
   o: { readonly below: boolean },
 ): boolean {
-  // Which segments of the pattern may come next, after each name.
-  let open = reach(pattern, new Set([0]));
+  const { length } = pattern;
+  // Which segments of the pattern may come next, after each name; two rows that take turns.
+  let open = new Uint8Array(length + 1);
+  let next = new Uint8Array(length + 1);
+  open[0] = 1;
+  passDeep(pattern, open);
   for (const name of names) {
-    if (o.below && open.has(pattern.length)) return true;
-    const next = new Set<number>();
-    for (const index of open) {
+    if (o.below && open[length] === 1) return true;
+    let any = false;
+    for (let index = 0; index < length; index += 1) {
+      if (open[index] !== 1) continue;
       const segment = pattern[index];
       if (segment === undefined) continue;
-      if (segment.deep) next.add(index);
-      else if (matchesName(segment.tokens, name)) next.add(index + 1);
+      if (segment.deep) next[index] = 1;
+      else if (matchesName(segment.tokens, name)) next[index + 1] = 1;
+      else continue;
+      any = true;
     }
-    open = reach(pattern, next);
-    if (open.size === 0) return false;
+    if (!any) return false;
+    passDeep(pattern, next);
+    [open, next] = [next, open];
+    next.fill(0);
   }
-  if (open.has(pattern.length)) return true;
-  // `dir/**` also means `dir` for a deny.
-  return false;
+  return open[length] === 1;
 }
 
-/** With every `**` that may stand for nothing passed over. */
-function reach(pattern: Pattern, from: Set<number>): Set<number> {
-  for (const index of from) if (pattern[index]?.deep === true) from.add(index + 1);
-  return from;
+/** Every `**` may stand for nothing. */
+function passDeep(pattern: Pattern, open: Uint8Array): void {
+  for (let index = 0; index < pattern.length; index += 1) {
+    if (open[index] === 1 && pattern[index]?.deep === true) open[index + 1] = 1;
+  }
+}
+
+/**
+ * Characters of which one begins some name of each path that matches one of these patterns; null when that can't be said.
+ * Saves most matching.
+ */
+export function firstLetters(patterns: readonly Pattern[]): ReadonlySet<string> | null {
+  const letters = new Set<string>();
+  for (const pattern of patterns) {
+    const first = pattern.find((segment) => !segment.deep)?.tokens[0];
+    if (typeof first !== 'string') return null;
+    letters.add(first.toLowerCase());
+  }
+  return letters;
 }
 
 /** Whether some path matches both. */

@@ -62,12 +62,15 @@ interface Builder {
   derived: boolean;
 }
 
+/** A word of plain letters, the most common kind; null for every other. */
+export function bareArg(word: Word): Arg | null {
+  const { text } = word;
+  if (!BARE.test(text)) return null;
+  return { text, known: true, plain: true, glob: null, shell: `'${text}'`, derived: false };
+}
+
 export function argOf(word: Word, scope: WordScope): Arg {
   const { parts } = word;
-  if (parts === undefined && word.text === word.value && BARE.test(word.text)) {
-    const { text } = word;
-    return { text, known: true, plain: true, glob: null, shell: `'${text}'`, derived: false };
-  }
   const building: Builder = {
     text: '',
     glob: '',

@@ -6,7 +6,7 @@
  * - P14 Only for a reading without doubts; what is not in the plain subset gives null.
  */
 import type { Assignment, Command, HereDoc, PipelineNode, Redirect, Statement, Word } from 'unbash';
-import { quote } from './arg.ts';
+import { bareArg, quote } from './arg.ts';
 import type { Reading } from './reading.ts';
 import type { ShellRead } from './walk.ts';
 
@@ -80,7 +80,7 @@ function printCommand(printer: Printer, node: Command): void {
 }
 
 function wordText(printer: Printer, word: Word): string {
-  const arg = printer.reading.args.get(word);
+  const arg = bareArg(word) ?? printer.reading.args?.get(word);
   if (arg === undefined || !arg.plain) throw new NotPlain();
   return arg.shell;
 }

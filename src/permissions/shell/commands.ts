@@ -15,7 +15,7 @@ import { baseName, type Place } from './place.ts';
 import { INERT, INTERPRETERS, programNamed, SHELLS } from './programs.ts';
 import type { Folders, Reading } from './reading.ts';
 import { roughFloor, TROUPE_DENIED } from './rough.ts';
-import { peel } from './wrappers.ts';
+import { isWrapper, peel } from './wrappers.ts';
 
 const TROUPE = /^troupe(\.(js|cjs|mjs|cmd|exe))?(@.*)?$/;
 
@@ -131,19 +131,18 @@ const DENIED: ReadonlySet<string> = new Set([
 /** P4: each word that may be the program `git` or `troupe`, with what follows it. */
 function floorOfPrograms(head: string, argv: readonly Arg[], place: Place): void {
   const { reading } = place;
-  const wrapped =
-    peel(head, argv).kind === 'peeled' ||
-    INTERPRETERS.has(head) ||
-    head === 'npm' ||
-    head === 'find';
+  const wrapped = isWrapper(head) || INTERPRETERS.has(head) || head === 'npm' || head === 'find';
   const data = !wrapped && isListed(head);
   const open = head === 'xargs' || head === 'parallel' || head === 'find';
-  for (const [index, arg] of argv.entries()) {
+  for (let index = 0; index < argv.length; index += 1) {
+    const arg = argv[index];
+    if (arg === undefined) break;
     if (index > 0 && (data || head === 'git' || head.startsWith('git-'))) break;
     // Behind a wrapper a program may be named by a path; elsewhere a path is a path.
     if (index > 0 && !wrapped && arg.text.includes('/')) continue;
-    const name = baseName(arg.text);
-    if (TROUPE.test(name)) reading.deny(TROUPE_DENIED);
+    const name = index === 0 ? head : baseName(arg.text);
+    if (name.startsWith('troupe') && TROUPE.test(name)) reading.deny(TROUPE_DENIED);
+    if (!name.startsWith('git')) continue;
     const rest = argv.slice(index + 1).map(({ text, known }) => ({ text, dynamic: !known }));
     let denied: string | null = null;
     if (name === 'git') denied = gitFloor(rest, open);

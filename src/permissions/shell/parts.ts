@@ -17,7 +17,7 @@ import {
   type Word,
 } from 'unbash';
 import { COMMANDS_MAX, NODES_MAX, SEARCHED_MAX, SHELL_DEPTH_MAX } from '../limits.ts';
-import { type Arg, argOf, literal, type WordScope } from './arg.ts';
+import { type Arg, argOf, bareArg, literal, type WordScope } from './arg.ts';
 import { assigned } from './commands.ts';
 import type { Place } from './place.ts';
 import type { Reading } from './reading.ts';
@@ -30,7 +30,7 @@ export interface Walk {
   nodes: number;
   /** Characters that were searched as text. */
   searched: number;
-  readonly seen: Set<string>;
+  seen: Set<string> | null;
   /** Reads a script within a word. */
   readonly readTree: (script: ParsedScript, place: Place) => void;
 }
@@ -38,6 +38,7 @@ export interface Walk {
 /** For text that does not parse: whatever looks like a command. */
 export function roughly(walk: Walk, text: string, place: Place): void {
   if (place.depth === 0) walk.reading.doubt('it does not parse as a shell command');
+  walk.seen ??= new Set();
   if (walk.seen.has(text)) return;
   walk.seen.add(text);
   walk.searched += text.length;
@@ -64,8 +65,10 @@ function scopeOf(walk: Walk, place: Place): WordScope {
 }
 
 export function wordOf(walk: Walk, word: Word, place: Place): Arg {
+  const simple = bareArg(word);
+  if (simple !== null) return simple;
   const arg = argOf(word, scopeOf(walk, place));
-  walk.reading.args.set(word, arg);
+  walk.reading.keep(word, arg);
   if (!arg.plain) {
     walk.reading.doubt(`\`${word.text.slice(0, 40)}\` is more than plain text`);
     if (word.parts !== undefined) {

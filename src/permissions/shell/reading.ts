@@ -47,12 +47,17 @@ export class Reading {
   readonly env: string[] = [];
   /** Why the floor refuses it. */
   denied: string | null = null;
-  /** Each word as it was read, for the canonical text. */
-  readonly args: Map<Word, Arg> = new Map();
+  /** Each word as it was read, for the canonical text; but for those that are plain letters. */
+  args: Map<Word, Arg> | null = null;
   readonly home: string | null;
 
   constructor(home: string | null) {
     this.home = home;
+  }
+
+  keep(word: Word, arg: Arg): void {
+    this.args ??= new Map();
+    this.args.set(word, arg);
   }
 
   doubt(reason: string): void {

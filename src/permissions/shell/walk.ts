@@ -62,7 +62,7 @@ export function readShell(
     commands: 0,
     nodes: 0,
     searched: 0,
-    seen: new Set(),
+    seen: null,
     readTree: (script, place) => {
       walkScript(walk, script, place);
     },

@@ -98,6 +98,10 @@ export type Peeled =
       readonly assigned: readonly Arg[];
     };
 
+export function isWrapper(name: string): boolean {
+  return table.has(name) || name.startsWith('ld-');
+}
+
 /** The command behind `argv[0]`; `name` is its base name. */
 export function peel(name: string, argv: readonly Arg[]): Peeled {
   const wrapper =
