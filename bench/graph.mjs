@@ -162,5 +162,6 @@ function instantProcesses() {
     }),
     kill() {},
     close: async () => [],
+    idle: async () => {},
   };
 }

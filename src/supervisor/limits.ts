@@ -1,7 +1,9 @@
 /** Named limits of the supervisor. */
 
-/** A stop asks first; after this the threads and processes are ended by force. */
-export const STOP_GRACE_MS: number = 5_000;
+/** A stop lets running commands come to their end for so long; then they are ended by force. */
+export const STOP_GRACE_MS: number = 10_000;
+/** After it a thread that was asked to stop is ended by force. */
+export const THREAD_GRACE_MS: number = 2_000;
 /** TERM to KILL for a process tree. */
 export const KILL_GRACE_MS: number = 2_000;
 /** Bytes of one command's output on disk. */

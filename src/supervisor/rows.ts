@@ -70,11 +70,13 @@ export function taskRows(
     ...reasonContext(state, Date.parse(state.lastAt)),
     known: (node) => (halted && !isTerminal(node.state) ? haltReason(state, liveness) : null),
   };
-  return graphRows(
+  const rows = graphRows(
     state.graph,
     { ...context, usageOf: (id) => state.usage.byTask.get(id) ?? NO_USAGE },
     ids,
   );
+  // The graph remembers where a tree was; whether it is there is known here.
+  return rows.map((row) => (state.trees.has(row.id) ? row : { ...row, worktree: null }));
 }
 
 function haltReason(state: RunState, liveness: Liveness): Reason {
@@ -82,7 +84,7 @@ function haltReason(state: RunState, liveness: Liveness): Reason {
   if (status === 'budget') return { kind: 'budget', text: 'the budget of the run is used up' };
   return {
     kind: 'stopped',
-    text: `the run is ${status}; \`troupe resume ${state.file.id}\` goes on`,
+    text: `the run is ${status}`,
   };
 }
 
@@ -97,9 +99,11 @@ export function actorRows(state: RunState, liveness: Liveness): ActorRow[] {
       ...(phase === undefined ? {} : { activeSince: phase.since }),
     });
     if (!over || endOf(facts) !== null) return row;
+    const { ended, interrupted } = state.run;
     return {
       ...row,
       state: 'stopped',
+      since: ended?.at ?? interrupted?.at ?? state.lastAt,
       reason: { kind: 'stopped', text: 'the run does not go on' },
     };
   });
@@ -149,7 +153,6 @@ export function treeRows(state: RunState, liveness: Liveness): TreeRow[] {
 function keptBecause(state: RunState, node: TaskNode | null, running: boolean): string | null {
   if (running) return 'the run goes on';
   if (node === null) return null;
-  if (state.run.ended === null) return 'the run can be resumed';
-  if (node.state === 'done') return null;
-  return `task ${node.spec.id} is ${node.state}: its work is not merged`;
+  // Nothing resumes a run that has ended, and its work is saved before a tree goes (W8).
+  return state.run.ended === null ? 'the run can be resumed' : null;
 }

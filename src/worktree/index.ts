@@ -46,6 +46,7 @@ export {
   saveTree,
   takeSnapshot,
 } from './save.ts';
+export { noteSetup, setupExcludes } from './setup.ts';
 export type { LostLines } from './survival.ts';
 export {
   type Registration,

@@ -70,4 +70,77 @@ describe('a graph of commands', () => {
     ]);
     expect(tasks[0]?.reason?.text).toContain('exit status 3');
   });
+
+  it('W6: what setup makes is there for the work and in no commit, unless somebody changes it', async () => {
+    const { repo, row } = await runTeam(
+      {
+        worktree: {
+          setup: [
+            'mkdir -p deps && echo made > deps/lib.txt && echo set >> a.txt && echo set >> b.txt',
+          ],
+          copy: [],
+          link: [],
+          root: null,
+        },
+        tasks: [
+          task({ id: 'idle', run: 'grep -q made deps/lib.txt && grep -q set a.txt' }),
+          task({
+            id: 'edit',
+            run: 'echo work >> b.txt && echo new > c.txt',
+            verify: ['grep -q set a.txt'],
+          }),
+        ],
+      },
+      { 'a.txt': 'one\n', 'b.txt': 'two\n' },
+    );
+    expect(row.state).toBe('done');
+    expect(repo.git(['ls-tree', '-r', '--name-only', 'troupe/r1/main']).trim().split('\n')).toEqual(
+      ['a.txt', 'b.txt', 'c.txt'],
+    );
+    expect(repo.git(['show', 'troupe/r1/main:a.txt'])).toBe('one\n');
+    expect(repo.git(['show', 'troupe/r1/main:b.txt'])).toBe('two\nset\nwork\n');
+  });
+
+  it('S4: a stop lets a running command end, and the next term goes on behind it', async () => {
+    const repo = makeRepo({ files: { 'a.txt': 'one\n' } });
+    repos.push(repo);
+    const inline = await inlineSupervisor(repo);
+    const file = runFile({
+      id: 'r1',
+      team: team({
+        tasks: [
+          task({
+            id: 'slow',
+            run: 'echo begun >> ../begun; while [ ! -e ../go ]; do sleep 0.05; done; echo whole > p.txt',
+          }),
+        ],
+      }),
+      baseCommit: repo.git(['rev-parse', 'HEAD']).trim(),
+      workspace: repo.root,
+      treesRoot: `${repo.trees}/r1`,
+    });
+    inline.prepare(file);
+    const started = new Promise<void>((resolve) => {
+      inline.supervisor.onRecord((_run, record) => {
+        if (record.procs?.some((one) => one.type === 'proc.started') === true) resolve();
+      });
+    });
+    await inline.supervisor.startRun(file);
+    await started;
+    const stopped = inline.supervisor.stop({ run: 'r1', now: false, by: 'the test' });
+    repo.write('r1/go', '', repo.trees);
+    expect((await stopped).state).toBe('interrupted');
+    const ends = inline.records.flatMap((record) => record.procs ?? []);
+    expect(ends).toMatchObject([
+      { type: 'proc.started' },
+      { type: 'proc.ended', why: 'exit', code: 0 },
+    ]);
+    await inline.supervisor.close();
+    const next = await inlineSupervisor(repo);
+    await next.supervisor.resumeRun('r1');
+    expect((await next.supervisor.finished('r1')).state).toBe('done');
+    await next.supervisor.close();
+    expect(repo.git(['show', 'troupe/r1/main:p.txt'])).toBe('whole\n');
+    expect(repo.read('r1/begun', repo.trees).trim()).toBe('begun');
+  });
 });

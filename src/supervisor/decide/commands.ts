@@ -30,7 +30,9 @@ export function commandEnded(
       body: { text: `Processes that could not be ended were left by ${id}: ${left.join(', ')}` },
     });
   }
-  if (purpose === undefined || live.halting !== null) return draft;
+  // What a stop cut short means nothing; what came to its end in the grace is recorded like any other end.
+  const cut = live.halting !== null && why === 'killed';
+  if (purpose === undefined || cut || state.run.ended !== null) return draft;
   if (purpose.kind === 'bash') {
     bashEnded(draft, live, { act: purpose.act, id, outcome });
     return draft;

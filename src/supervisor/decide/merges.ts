@@ -125,7 +125,8 @@ function hold(draft: Draft, live: Live, text: string): void {
 /** The next gate on the merged commit, or the intent and the move of the ref. */
 function continueMerge(draft: Draft, live: Live, node: TaskNode): void {
   const merge = live.merge;
-  if (merge === null) return;
+  // A stop begins nothing new: the merge is computed again in the next term.
+  if (merge === null || live.halting !== null) return;
   const id = node.spec.id;
   const gate = draft.state.file.team.merge.verify[merge.progress.index];
   if (gate !== undefined && gate.kind === 'command') {

@@ -26,6 +26,9 @@ import { cancelAct } from './commands.ts';
 import { heldTask, noticeTarget, workplaceOf } from './roster.ts';
 import { endAttempt } from './task-ends.ts';
 
+/** Requests that record what has happened already. */
+const STEPS: ReadonlySet<string> = new Set<ActorRequest['type']>(['answer', 'result']);
+
 export function decideRequest(
   state: RunState,
   live: Live,
@@ -50,6 +53,12 @@ export function decideRequest(
 function answer(asking: Asking, request: ActorRequest): Draft {
   const { state, happening, actor } = asking;
   const draft = new Draft(state, happening);
+  if (asking.live.halting !== null && !STEPS.has(request.type)) {
+    // A stop: what is done is recorded, nothing new is begun. An unanswered call is closed in the next term.
+    return request.type === 'idle' || request.type === 'stuck' || request.type === 'delivered'
+      ? reply(asking, draft, { type: 'noted' })
+      : draft;
+  }
   switch (request.type) {
     case 'answer':
       return commitAnswer(asking, draft, request);
@@ -117,7 +126,7 @@ function commitAnswer(asking: Asking, draft: Draft, step: AnswerStep): Draft {
     });
   }
   if (spent === 'over' && asking.live.halting === null) {
-    asking.live.halting = { next: 'budget', text: 'the budget of the run is used up' };
+    asking.live.halting = { next: 'budget', text: spentText(asking.state, step.usage) };
     draft.effect({ type: 'halt', graceMs: 0 });
   }
   return draft;
@@ -136,6 +145,17 @@ function overBudget(state: RunState, more: Usage): 'no' | 'warn' | 'over' {
   const share = Math.max(0, ...shares);
   if (share >= 1) return 'over';
   return share >= BUDGET_WARN_SHARE && !state.run.warned ? 'warn' : 'no';
+}
+
+function spentText(state: RunState, more: Usage): string {
+  const { budget } = state.file.team;
+  const usd = state.usage.total.costUsd + more.costUsd;
+  const tokens = totalTokens(state.usage.total) + totalTokens(more);
+  const parts = [
+    ...(budget.usd === null ? [] : [`${usd.toFixed(2)} of ${budget.usd} USD`]),
+    ...(budget.tokens === null ? [] : [`${tokens} of ${budget.tokens} tokens`]),
+  ];
+  return `the budget of the run is used up: ${parts.join(', ')}`;
 }
 
 function commitResult(asking: Asking, draft: Draft, step: ResultStep): Draft {

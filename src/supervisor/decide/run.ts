@@ -195,6 +195,9 @@ export function stopActor(
       },
     });
   }
+  if (facts.phase.kind === 'ended' && facts.phase.end.kind !== 'crashed') {
+    return draft.effect({ type: 'answer', token: event.token, value: { name: facts.name } });
+  }
   const actor = live.actors.get(facts.name);
   const text = `stopped by ${event.by}`;
   if (actor !== undefined) {
@@ -223,7 +226,8 @@ export function sweep(
   const wallMs = state.file.team.budget.wallMs;
   const used = live.wallUsedMs + happening.monotonicMs - live.startedMonotonic;
   if (wallMs !== null && used >= wallMs) {
-    live.halting = { next: 'budget', text: 'the wall time of the run is used up' };
+    const spent = `${Math.round(used / 1000)} s of ${Math.round(wallMs / 1000)} s`;
+    live.halting = { next: 'budget', text: `the wall time of the run is used up: ${spent}` };
     return draft.effect({ type: 'halt', graceMs: 0 });
   }
   if (live.mergeHold !== null) live.mergeHold = { ...live.mergeHold, waiting: false };

@@ -43,6 +43,8 @@ export class ProcessHost {
   private readonly deps: ProcessHostDeps;
   private readonly running = new Map<ProcId, { process: SpawnedProcess; killed: boolean }>();
   private readonly cancelled = new Set<ProcId>();
+  /** From the call of `run` to its outcome. */
+  private readonly active = new Set<Promise<CommandOutcome>>();
   private setups = 0;
   private closed = false;
 
@@ -51,7 +53,13 @@ export class ProcessHost {
   }
 
   /** Never rejects. */
-  async run(request: CommandRequest): Promise<CommandOutcome> {
+  run(request: CommandRequest): Promise<CommandOutcome> {
+    const work = this.runOne(request);
+    this.active.add(work);
+    return work.finally(() => this.active.delete(work));
+  }
+
+  private async runOne(request: CommandRequest): Promise<CommandOutcome> {
     const { clock, exec } = this.deps;
     const began = clock.monotonicMs();
     const path = `${this.deps.outputsDirectory}/${request.id}.log`;
@@ -130,6 +138,11 @@ export class ProcessHost {
     entry.process.kill(KILL_GRACE_MS);
   }
 
+  /** Resolves when nothing runs, also nothing that was started meanwhile. */
+  async idle(): Promise<void> {
+    while (this.active.size > 0) await Promise.allSettled(this.active);
+  }
+
   /** Ends everything; resolves with the pids that could not be ended. Nothing can be started afterwards. */
   async close(graceMs: number): Promise<readonly number[]> {
     this.closed = true;
@@ -139,6 +152,8 @@ export class ProcessHost {
       return (await entry.process.exited).left;
     });
     const left = (await Promise.all(ends)).flat();
+    // One that was being started when this began has killed itself by now.
+    await this.idle();
     const swept = await this.deps.exec.sweep(this.deps.run);
     return [...new Set([...left, ...swept])];
   }

@@ -13,7 +13,7 @@ import {
 import type { LiveKind, Upward } from '../../protocol/index.ts';
 import type { Effect } from '../effect.ts';
 import type { CommandOutcome, RunEvent, Token } from '../inbox.ts';
-import { KILL_GRACE_MS } from '../limits.ts';
+import { KILL_GRACE_MS, THREAD_GRACE_MS } from '../limits.ts';
 import type { ProcessHost } from './commands.ts';
 import { type GitWork, messageOf } from './git.ts';
 
@@ -22,7 +22,7 @@ export type TreeWork = Pick<
   GitWork,
   'prepare' | 'commit' | 'restore' | 'merge' | 'advance' | 'view' | 'scratch' | 'drop'
 >;
-export type CommandWork = Pick<ProcessHost, 'run' | 'kill' | 'close'>;
+export type CommandWork = Pick<ProcessHost, 'run' | 'kill' | 'close' | 'idle'>;
 
 /** What a question is answered with, and the record that the answer rests on. */
 export interface Answered {
@@ -57,6 +57,8 @@ export class Executor {
   private readonly handles = new Map<ActorName, { handle: ActorHandle; incarnation: number }>();
   private readonly inFlight = new Set<Promise<unknown>>();
   private readonly over = new AbortController();
+  /** Nobody waits for running commands any more. */
+  private readonly hurry = new AbortController();
   private halted = false;
 
   constructor(deps: ExecutorDeps) {
@@ -239,25 +241,35 @@ export class Executor {
     }
   }
 
-  /** Ends threads and processes, and waits for git; then reports `stopped`. A second call only shortens the grace. */
+  /**
+   * Lets what runs come to its end, for `graceMs` at most; then ends threads and processes, waits for git, and reports
+   * `stopped`. A second call only shortens the grace.
+   */
   private halt(graceMs: number): void {
-    const ends = [...this.handles.values()].map(({ handle }) => handle.stop(graceMs));
-    const processes = this.deps.processes.close(graceMs);
+    if (graceMs === 0) this.hurry.abort();
     if (this.halted) return;
     this.halted = true;
-    void this.watch(this.finishHalt(ends, processes));
+    void this.watch(this.finishHalt(graceMs));
   }
 
-  private async finishHalt(
-    ends: readonly Promise<void>[],
-    processes: Promise<readonly number[]>,
-  ): Promise<void> {
+  private async finishHalt(graceMs: number): Promise<void> {
+    await this.graceOver(graceMs);
+    const ends = [...this.handles.values()].map(({ handle }) => handle.stop(THREAD_GRACE_MS));
+    const processes = this.deps.processes.close(KILL_GRACE_MS);
     await Promise.allSettled(ends);
     const left = await processes;
     await this.drain();
     this.over.abort();
     this.deps.post({ type: 'stopped', left });
     await this.deps.closeRun();
+  }
+
+  /** Resolves when no command runs any more, when the grace is over, or when somebody is in a hurry. */
+  private async graceOver(graceMs: number): Promise<void> {
+    const waiting = this.deps.clock.sleep(graceMs, this.hurry.signal).catch(() => undefined);
+    await Promise.race([this.deps.processes.idle(), waiting]);
+    this.hurry.abort();
+    await waiting;
   }
 
   private async sweepLater(ms: number): Promise<void> {

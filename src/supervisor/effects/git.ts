@@ -17,12 +17,14 @@ import {
   discardChanges,
   integrationBranch,
   mergeTask,
+  noteSetup,
   type Repository,
   readIntegration,
   readRef,
   readRegistrations,
   removeTree,
   saveTree,
+  setupExcludes,
   startConflictResolution,
   type TaskTree,
   type Tree,
@@ -63,15 +65,17 @@ export class GitWork {
 
   async prepare(effect: Of<'tree.prepare'>): Promise<TreeOutcome> {
     try {
-      const known = this.trees.has(effect.task);
+      const there = (await this.repo.deps.files.stat(effect.path)) !== null;
       const tree = await this.taskTree(effect.task, {
         path: effect.path,
         fresh: effect.mode === 'fresh',
       });
-      const isNew = effect.mode === 'new' || effect.mode === 'fresh' || (!known && !tree.continued);
+      // Where somebody has worked already, setup is not run again: what it makes could not be told from the work.
+      const isNew = effect.mode === 'new' || effect.mode === 'fresh' || !there;
       if (isNew) {
         const wrong = await this.setup({ path: tree.path, owner: effect.task });
         if (wrong !== null) return { kind: 'failed', text: wrong };
+        if (this.file.team.worktree.setup.length > 0) await noteSetup(this.repo, tree);
       }
       const note = effect.mode === 'resolve' ? await this.resolve(tree) : null;
       return { kind: 'ready', path: tree.path, branch: tree.branch, start: tree.start, note };
@@ -83,7 +87,7 @@ export class GitWork {
   /** Leaves the integration branch merged into the tree, conflicts marked, so that its owner can resolve them. */
   private async resolve(tree: TaskTree): Promise<string | null> {
     const integration = await this.tip();
-    const options = { tree, integration, exclude: tree.exclude };
+    const options = { tree, integration, exclude: await this.excludes(tree) };
     const outcome = await startConflictResolution(this.repo, options);
     switch (outcome.kind) {
       case 'conflicts':
@@ -103,7 +107,7 @@ export class GitWork {
       const outcome = await commitTree(this.repo, {
         tree,
         message: effect.message,
-        exclude: tree.exclude,
+        exclude: await this.excludes(tree),
         actor: effect.author === 'supervisor' ? null : effect.author,
       });
       switch (outcome.kind) {
@@ -133,7 +137,8 @@ export class GitWork {
   /** After a gate: what it changed is dropped (design §7). */
   async restore(task: TaskId, options: { path: string; commit: string }): Promise<void> {
     const tree = await this.taskTree(task, { path: options.path });
-    await discardChanges(this.repo, { tree, commit: options.commit, exclude: tree.exclude });
+    const exclude = await this.excludes(tree);
+    await discardChanges(this.repo, { tree, commit: options.commit, exclude });
   }
 
   async merge(effect: Of<'merge.compute'>): Promise<MergeOutcome> {
@@ -239,12 +244,7 @@ export class GitWork {
     effect: Of<'tree.drop'>,
   ): Promise<{ removed: boolean; saved: { ref: string; commit: string } | null; text: string }> {
     try {
-      const task = this.trees.get(effect.owner);
-      const tree: Tree =
-        task ??
-        this.views.get(effect.path) ??
-        (await this.knownTree(effect.owner, effect.path, effect.branch));
-      const exclude = task?.exclude ?? [];
+      const { tree, exclude } = await this.droppedTree(effect);
       const saved =
         effect.branch === null
           ? null
@@ -272,9 +272,17 @@ export class GitWork {
     }
   }
 
-  private async knownTree(owner: string, path: string, branch: string | null): Promise<Tree> {
-    if (branch !== null) return this.taskTree(owner, { path });
-    return addViewTree(this.repo, { run: this.file.id, name: owner, path });
+  private async droppedTree(
+    effect: Of<'tree.drop'>,
+  ): Promise<{ tree: Tree; exclude: readonly string[] }> {
+    const { owner, path, branch } = effect;
+    if (branch !== null) {
+      const tree = await this.taskTree(owner, { path });
+      return { tree, exclude: await this.excludes(tree) };
+    }
+    const run = this.file.id;
+    const view = this.views.get(path) ?? (await addViewTree(this.repo, { run, name: owner, path }));
+    return { tree: view, exclude: [] };
   }
 
   private async taskTree(
@@ -292,6 +300,11 @@ export class GitWork {
     });
     this.trees.set(task, tree);
     return tree;
+  }
+
+  /** What is in a tree without being its work: carried in, or made by setup. */
+  private async excludes(tree: TaskTree): Promise<string[]> {
+    return [...tree.exclude, ...(await setupExcludes(this.repo, tree))];
   }
 
   private carried(): { copies: readonly string[]; setupLinks: readonly string[] } {

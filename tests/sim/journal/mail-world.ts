@@ -299,6 +299,7 @@ function endlessCommands(): CommandWork {
         end = resolve;
       }),
     kill: () => end({ code: null, durationMs: 0, ...killed }),
+    idle: async () => undefined,
     close: async () => {
       end({ code: null, durationMs: 0, ...killed });
       return [];
