@@ -1,7 +1,7 @@
 /** A real supervisor on real files, git and processes, whose actors run inline: all but threads, for tests of a run. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ActorRun, InlineHost } from '../../src/actors/index.ts';
+import { type ActorHost, type ActorRun, InlineHost } from '../../src/actors/index.ts';
 import { CryptoRandom, NodeExec, NodeFiles, SystemClock } from '../../src/platform/index.ts';
 import type { RunFile, StoredRunRecord } from '../../src/protocol/index.ts';
 import { openSupervisor, type Supervisor } from '../../src/supervisor/index.ts';
@@ -17,14 +17,21 @@ export interface Inline {
   prepare(file: RunFile): void;
 }
 
-export async function inlineSupervisor(repo: TempRepo, run?: ActorRun): Promise<Inline> {
+/** `host`: real threads instead. */
+export async function inlineSupervisor(
+  repo: TempRepo,
+  run?: ActorRun,
+  threads?: ActorHost,
+): Promise<Inline> {
   const clock = new SystemClock();
   const repository = await repo.open();
   const directory = join(repository.commonDir, 'troupe');
-  const host = new InlineHost({
-    clock,
-    run: run ?? (() => Promise.reject(new Error('this team has no actors'))),
-  });
+  const host =
+    threads ??
+    new InlineHost({
+      clock,
+      run: run ?? (() => Promise.reject(new Error('this team has no actors'))),
+    });
   const supervisor = await openSupervisor({
     files: new NodeFiles(),
     clock,
