@@ -3,7 +3,7 @@
 /** Asked of a provider at most for one answer. */
 export const ANSWER_TOKENS_MAX = 16_000;
 /** Further tries of a model call that failed for a passing reason, and the first wait; it doubles. */
-export const RETRIES_MAX = 5;
+export const RETRIES_MAX = 8;
 export const RETRY_WAIT_MS = 1000;
 export const RETRY_WAIT_MAX_MS = 60_000;
 /** Further tries while another model could stand in, and how long that one then goes first. */

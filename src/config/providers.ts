@@ -81,13 +81,17 @@ const url = z
   .string()
   .regex(/^https?:\/\/[^\s/?#@]+[^\s?#@]*$/, 'expected an address such as https://host/v1');
 
+/** Not those that say where a request goes or where it ends (F5). */
+const HEADER =
+  /^(?!(host|connection|content-length|transfer-encoding|upgrade|te|trailer|expect|keep-alive)$)[\w-]+$/i;
+
 const provider = object({
   kind: z.enum(['anthropic', 'openai']).optional(),
   base_url: url.optional(),
   api_key: text.optional(),
   api_key_env: variable.optional(),
   headers: z
-    .record(z.string().regex(/^[\w-]+$/, 'expected the name of a header'), z.string())
+    .record(z.string().regex(HEADER, 'expected the name of a header that may be set'), z.string())
     .optional(),
   auth: z.enum(['bearer', 'x-api-key']).optional(),
   version: text.optional(),

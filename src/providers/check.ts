@@ -43,7 +43,7 @@ export function checkModel(ref: string, settings: ModelSettings): ModelProblem |
     return {
       code: 'providers/blocked',
       message: `"${ref}" can not be used: ${found.blocked}`,
-      hint: `Put providers.${provider} into your own config, or set ${found.keyVariables[0]?.replace(/API_KEY$/, 'BASE_URL') ?? 'its variables'}.`,
+      hint: 'Say it in your own config, or in variables of your environment (docs/models.md).',
     };
   }
   if (found.keyNeeded && found.keyOrigin === null) {

@@ -91,12 +91,12 @@ test('waits grow, are spread, and are never shorter than the provider asks for',
   const world = new World({ 'p/a': [broken('overloaded', true)] });
   expect(await world.ask()).toMatchObject({
     kind: 'error',
-    message: 'overloaded (given up after 6 tries)',
+    message: 'overloaded (given up after 9 tries)',
   });
   const times = world.log.flatMap((line) =>
     line.includes(' ask ') ? [Number(line.split(' ')[0])] : [],
   );
-  expect(times).toEqual([0, 1000, 3000, 7000, 15_000, 31_000]);
+  expect(times).toEqual([0, 1000, 3000, 7000, 15_000, 31_000, 63_000, 123_000, 183_000]);
   const told = new World({
     'p/a': [broken('rate-limited', true, { retryAfterMs: 7000 }), answer('ok')],
   });

@@ -329,7 +329,7 @@ test('a model call that fails for a passing reason is tried again, with growing 
   });
   dead.assign('t');
   await dead.settle();
-  expect(dead.log.at(-1)).toBe('stuck x/busy: busy (given up after 6 tries)');
+  expect(dead.log.at(-1)).toBe('stuck x/busy: busy (given up after 9 tries)');
   expect(dead.allSeen()).toBe(false);
 });
 

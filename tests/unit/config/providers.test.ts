@@ -124,6 +124,14 @@ test('secrets are in no JSON and no copy of the config', () => {
   }
 });
 
+test('F5: no header says where a request goes', () => {
+  for (const name of ['Host', 'content-length', 'transfer-encoding', 'a b', '']) {
+    const parsed = parseConfig(`providers: { openai: { headers: { "${name}": x } } }`);
+    expect(parsed.kind, name).toBe('problems');
+  }
+  expect(parseConfig('providers: { openai: { headers: { X-Hosted: x } } }').kind).toBe('ok');
+});
+
 test('a bad address in the environment is told by its variable, not quoted', () => {
   const env = { OPENAI_BASE_URL: 'user:pass@host' };
   expect(resolveConfig({ env })).toEqual({

@@ -192,6 +192,15 @@ describe.each(['anthropic', 'openai'] as const)('%s', (dialect) => {
     expect(failed.hint).toContain('/u');
   });
 
+  test('arguments may be huge, but not without end', async () => {
+    const content = 'x'.repeat(2_000_000);
+    const answers = [content, 'x'.repeat(9_000_000)];
+    const answer = () => ({ calls: [{ tool: 'grep', input: { content: answers.shift() } }] });
+    const { ask } = await lines.open(dialect, { answer });
+    expect(endOf(await ask()).content).toMatchObject([{ name: 'grep', input: { content } }]);
+    expect(failureOf(await ask()).message).toContain('larger than any answer may be');
+  });
+
   test('L13: a redirect is not followed with the key', async () => {
     const { server, ask } = await lines.open(dialect, { answer: () => TEXT });
     const other = await lines.open(dialect, { answer: () => TEXT });
