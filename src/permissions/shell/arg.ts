@@ -56,6 +56,8 @@ interface Builder {
   text: string;
   glob: string;
   shell: string;
+  /** Text that is not in `shell` yet, so that it is quoted in one piece. */
+  run: string;
   known: boolean;
   plain: boolean;
   globbed: boolean;
@@ -75,6 +77,7 @@ export function argOf(word: Word, scope: WordScope): Arg {
     text: '',
     glob: '',
     shell: '',
+    run: '',
     known: true,
     plain: true,
     globbed: false,
@@ -90,6 +93,7 @@ export function argOf(word: Word, scope: WordScope): Arg {
       } else addPart(building, part, scope);
     }
   }
+  flush(building);
   const { text, known, derived } = building;
   const plain = building.plain && !text.includes('\0');
   return {
@@ -105,7 +109,7 @@ export function argOf(word: Word, scope: WordScope): Arg {
 function add(building: Builder, text: string): void {
   building.text += text;
   building.glob += escapeGlob(text);
-  if (text !== '') building.shell += quote(text);
+  building.run += text;
 }
 
 /** The start of a word: a `~` there is the home. */
@@ -146,7 +150,6 @@ function addPart(building: Builder, part: WordPart, scope: WordScope): void {
       add(building, part.value);
       return;
     case 'DoubleQuoted':
-      if (part.parts.length === 0) building.shell += "''";
       for (const child of part.parts) addQuoted(building, child, scope);
       return;
     case 'LocaleString':
@@ -187,7 +190,13 @@ function addGlob(building: Builder, text: string, kind: 'star' | 'question' | 'b
   building.glob += kind === 'bracket' ? '?' : text;
   // A class is copied as it stands when there is nothing but plain characters in it.
   if (kind === 'bracket' && !/^\[[!^]?[A-Za-z0-9_.-]+\]$/.test(text)) building.plain = false;
+  flush(building);
   building.shell += text;
+}
+
+function flush(building: Builder): void {
+  if (building.run !== '') building.shell += quote(building.run);
+  building.run = '';
 }
 
 function addQuoted(building: Builder, part: DoubleQuotedChild, scope: WordScope): void {

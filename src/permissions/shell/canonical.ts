@@ -27,7 +27,8 @@ export function canonicalText({ reading, script }: ShellRead): string | null {
     if (error instanceof NotPlain) return null;
     throw error;
   }
-  return printer.text;
+  // A text of comments alone does nothing, and stays one.
+  return printer.text === '' ? '#\n' : printer.text;
 }
 
 class NotPlain extends Error {}
