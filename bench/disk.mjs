@@ -22,23 +22,25 @@ export function bodyOf(bytes, n) {
   return { k: 'msg', to: `a${n % 16}`, text: text.padEnd(Math.max(text.length, bytes - 62), 'x') };
 }
 
-/** `count` times write + fdatasync of one line, each waited for; microseconds. */
-export function rawLoop(directory, bytes, count) {
-  const fd = fs.openSync(path.join(directory, `raw-${process.hrtime.bigint()}`), 'a');
+/** A file for the raw loop: write + fdatasync of one line, each waited for, for `ms`; microseconds of each. */
+export function openRaw(directory, bytes) {
+  const fd = fs.openSync(path.join(directory, 'raw'), 'a');
   const line = Buffer.from(`${'x'.repeat(bytes - 1)}\n`);
-  const micros = [];
-  for (let index = 0; index < count; index += 1) {
-    const began = performance.now();
-    fs.writeSync(fd, line);
-    fs.fdatasyncSync(fd);
-    micros.push((performance.now() - began) * 1000);
-  }
-  fs.closeSync(fd);
-  return micros;
+  const run = (ms) => {
+    const micros = [];
+    for (const until = performance.now() + ms; performance.now() < until; ) {
+      const began = performance.now();
+      fs.writeSync(fd, line);
+      fs.fdatasyncSync(fd);
+      micros.push((performance.now() - began) * 1000);
+    }
+    return micros;
+  };
+  return { run, close: () => fs.closeSync(fd) };
 }
 
 export function quantile(values, q) {
-  const sorted = Float64Array.from(values).sort();
+  const sorted = Float64Array.from(values).toSorted();
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? 0;
 }
 

@@ -11,7 +11,7 @@ function receive() {
   let latencies = [];
   port.on('message', (times) => {
     const now = process.hrtime.bigint();
-    for (const time of times) latencies.push(Number(now - time) / 1000);
+    for (const time of times) latencies.push(Number(now - BigInt(time)) / 1000);
   });
   parentPort.on('message', () => {
     parentPort.postMessage(latencies);

@@ -21,7 +21,7 @@ export async function unreadRows(directory) {
   const waits = { full: [], empty: [] };
   for (let round = 0; round < ROUNDS; round += 1) {
     // A new empty mailbox each time, so that it stays one; in turns, so that both meet the same machine.
-    for (const [name, state] of round % 2 === 0 ? pair(full) : pair(full).reverse()) {
+    for (const [name, state] of round % 2 === 0 ? pair(full) : pair(full).toReversed()) {
       const began = process.cpuUsage();
       const start = performance.now();
       const sent = [];

@@ -14,7 +14,7 @@ export type { JournalErrorCode } from './errors.ts';
 export { type FollowJournalOptions, followJournal } from './follow.ts';
 export type { Appended, AppendOptions, Journal, LiveRecord } from './handle.ts';
 export { type OpenJournalOptions, openJournal, type SnapshotOptions } from './journal.ts';
-export { JOURNAL_LIMITS, type JournalLimits } from './limits.ts';
+export type { JournalLimits } from './limits.ts';
 export { type ReadJournalOptions, readJournal } from './reader.ts';
 export type { Level, RecordBody, RecordHead, StoredRecord } from './record.ts';
 export type { Compaction, CutTail, RecoveryReport } from './recovery.ts';

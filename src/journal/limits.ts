@@ -37,7 +37,7 @@ export interface JournalLimits {
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-export const JOURNAL_LIMITS: JournalLimits = {
+const JOURNAL_LIMITS: JournalLimits = {
   batchBytesMax: 4 * MIB,
   batchRecordsMax: 4096,
   lineBytesMax: 16 * MIB,

@@ -50,7 +50,7 @@ export const TRAILER_BYTES = 16;
 export const FRAME_BYTES_MAX: number = 44 + TRAILER_BYTES + 1;
 
 /** Kind of a record that compaction carried forward. */
-export const FORWARDED = 'fwd';
+const FORWARDED = 'fwd';
 const OWN_FIELDS = new Set(['s', 'd', 'l', 'c']);
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -240,16 +240,35 @@ function parsedHead(view: RecordView): RecordHead {
   return { s: record.s, d: record.d, k: record.k, address };
 }
 
+/** Kinds and addresses that were read before: there are few, and to make them anew each time is what a scan would wait for. */
+const known: Map<number, string> = new Map();
+const KNOWN_MAX = 4096;
+
 /** ASCII without escapes up to the closing quote; null when it has others. */
 function readPlainString(bytes: Uint8Array, start: number, end: number): string | null {
-  let text = '';
-  for (let at = start; at < end; at += 1) {
-    const byte = bytes[at] ?? 0;
-    if (byte === QUOTE) return text;
+  let hash = 0;
+  let at = start;
+  for (; ; at += 1) {
+    const byte = at < end ? (bytes[at] ?? 0) : 0;
+    if (byte === QUOTE) break;
     if (byte === BACKSLASH || byte > 126 || byte < 32) return null;
-    text += String.fromCharCode(byte);
+    hash = (Math.imul(hash, 31) + byte) | 0;
   }
-  return null;
+  const before = known.get(hash);
+  if (before !== undefined && isText(before, bytes, { start, end: at })) return before;
+  let text = '';
+  for (let index = start; index < at; index += 1) text += String.fromCharCode(bytes[index] ?? 0);
+  if (known.size < KNOWN_MAX) known.set(hash, text);
+  return text;
+}
+
+function isText(text: string, bytes: Uint8Array, range: { start: number; end: number }): boolean {
+  const { start, end } = range;
+  if (text.length !== end - start) return false;
+  for (let index = start; index < end; index += 1) {
+    if (text.charCodeAt(index - start) !== bytes[index]) return false;
+  }
+  return true;
 }
 
 function matches(bytes: Uint8Array, at: number, pattern: Uint8Array): boolean {

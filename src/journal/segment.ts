@@ -30,7 +30,7 @@ export interface SegmentHead {
 const SEGMENT_FILE = /^(\d{12})(\.base)?\.jsonl(\.gz)?$/;
 const UNFINISHED = /^\d{12}(\.base)?\.jsonl(\.gz)?\.tmp$/;
 
-export function segmentFile(segment: number): string {
+function segmentFile(segment: number): string {
   return `${String(segment).padStart(12, '0')}.jsonl`;
 }
 

@@ -15,6 +15,7 @@ export {
   staleControl,
 } from './deliver.ts';
 export { sendError } from './errors.ts';
+export { type FrozenMail, freezeMail, thawMail } from './freeze.ts';
 export type { MailLimits } from './limits.ts';
 export { type MailProjection, type ProjectOptions, projectMail } from './project.ts';
 export {
