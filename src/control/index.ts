@@ -39,6 +39,7 @@ export { createRun, forgetRun, readRunFile } from './run-store.ts';
 export { type Sent, sendMail } from './send.ts';
 export { readSettings, type SettingsPlaces } from './settings.ts';
 export { type PreparedRun, prepareRun, type StartOptions } from './start.ts';
+export { checkRunModels } from './team-file.ts';
 export { type CleanUp, cleanWorktrees, listWorktrees } from './trees.ts';
 export { type Whereabouts, whereIs } from './where.ts';
 export {

@@ -79,6 +79,21 @@ export function checkMoney(team: Team, models: ModelSettings): void {
   if (problem !== null) throw new TroupeError({ ...problem, exit: EXIT.usage });
 }
 
+/** A run that goes on needs again what it needed at its start: keys may be gone by now (exit 2). */
+export async function checkRunModels(
+  deps: ControlDeps,
+  places: SettingsPlaces,
+  team: Team,
+): Promise<void> {
+  if (!needsModel(team)) return;
+  const { models } = await readSettings(deps, places);
+  for (const ref of modelsOf(team)) {
+    const problem = checkModel(ref, models);
+    if (problem !== null) throw new TroupeError({ ...problem, exit: EXIT.usage });
+  }
+  checkMoney(team, models);
+}
+
 /** Every model that an actor of this team may be asked to use. */
 function modelsOf(team: Team): string[] {
   const own = team.model === null ? [] : [team.model];

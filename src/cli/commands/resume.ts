@@ -1,5 +1,5 @@
 /** `troupe resume RUN`: goes on with an interrupted run from its journal. */
-import { controlErrors, viewRun } from '../../control/index.ts';
+import { checkRunModels, controlErrors, userConfigFolder, viewRun } from '../../control/index.ts';
 import type { ExitCode } from '../../kernel/errors.ts';
 import type { Context } from '../context.ts';
 import { hostRun } from '../host-run.ts';
@@ -12,5 +12,8 @@ export async function run(context: Context, args: readonly string[]): Promise<Ex
     await tidyUp(context, workspace);
     throw controlErrors.ended(file.id, state.run.ended.state);
   }
+  const { workspace: folder } = workspace.places;
+  const userConfig = userConfigFolder(workspace.deps.env);
+  await checkRunModels(workspace.deps, { workspace: folder, userConfig }, file.team);
   return hostRun(context, { workspace, file, notes: [], mode: 'resume' });
 }
