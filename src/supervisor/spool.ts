@@ -2,7 +2,7 @@
  * Mail that was left while no supervisor ran: one file a letter in `spool/`, its name the envelope's id, so that a letter
  * that is taken in twice has one effect (M2).
  */
-import { ensureError, type Files, type Logger } from '../kernel/index.ts';
+import { ensureError, type Files, isTroupeError, type Logger } from '../kernel/index.ts';
 import type { Lane } from '../protocol/index.ts';
 import type { RunLoop } from './loop.ts';
 
@@ -13,7 +13,8 @@ interface Letter {
   readonly text: string;
 }
 
-/** Takes in the letters of one run. One that can't be taken in is kept under `spool/refused/` and logged. */
+/** Takes in the letters of one run. One that can't be taken in now stays; one that never
+ * can is kept under `spool/refused/`. Both are logged, and `troupe doctor` shows them. */
 export async function ingestSpool(options: {
   readonly files: Files;
   readonly logger: Logger;
@@ -37,11 +38,24 @@ export async function ingestSpool(options: {
       await files.syncDirectory(directory);
     } catch (thrown) {
       const cause = ensureError(thrown).message;
+      if (letter !== null && !isFinal(thrown)) {
+        options.logger.log('warn', `the spooled letter ${name} waits for the next start`, {
+          cause,
+        });
+        continue;
+      }
       options.logger.log('warn', `the spooled letter ${name} was refused`, { cause });
       await files.makeDirectory(`${directory}/refused`);
       await files.rename(path, `${directory}/refused/${name}`);
+      await files.syncDirectory(`${directory}/refused`);
+      await files.syncDirectory(directory);
     }
   }
+}
+
+/** It will never be taken in. A full mailbox, a full disk or a journal that failed say nothing about the letter. */
+function isFinal(thrown: unknown): boolean {
+  return isTroupeError(thrown) && thrown.code.startsWith('mailbox/') && !thrown.retryable;
 }
 
 async function readLetter(files: Files, path: string): Promise<Letter | null> {
