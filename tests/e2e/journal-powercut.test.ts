@@ -47,7 +47,7 @@ let images = 0;
 let cuts = 0;
 
 afterAll(() => {
-  for (const place of mounted) spawnSync('umount', ['-l', place]);
+  for (const place of mounted) call('umount', '-l', place);
   rmSync(root, { recursive: true, force: true });
 });
 

@@ -34,7 +34,7 @@ export const modelOf = (incarnation: number): string => `sim-${incarnation}`;
 const callOf = (id: string, to: string): CallId => asCallId(`${id}>${to}`);
 
 /** What a forwarded letter says. */
-export const forwarded = (id: string): string => `keep fwd-${id}`;
+const forwarded = (id: string): string => `keep fwd-${id}`;
 
 /** An inline host that also has an ended incarnation speak once more when the next one has started. */
 export class SimHost implements ActorHost {

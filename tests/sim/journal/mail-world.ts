@@ -30,7 +30,7 @@ import { SimHost } from './mail-actors.ts';
 import type { Fact } from './mail-facts.ts';
 
 /** So small that senders meet it. */
-export const UNREAD_MAX = 6;
+const UNREAD_MAX = 6;
 
 const LIMITS = { segmentBytesMax: 12_000, reserveBytes: 2000, fullRetryMs: 5 };
 const TIP = '0'.repeat(40);
