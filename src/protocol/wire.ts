@@ -53,6 +53,8 @@ export interface SendResult {
   readonly id: string;
   /** `dead`: the receiver was stopped; the mail is kept as a dead letter and its lead is told. */
   readonly state: 'accepted' | 'dead';
+  /** Of mail to `all`: who got it. */
+  readonly to?: readonly string[];
 }
 
 /** A person retries or drops a dead letter, by its envelope id. */

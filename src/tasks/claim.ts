@@ -89,9 +89,12 @@ export function afterEnd(node: TaskNode, counts: Counts, cause: Reason): EndOutc
     case 'nothing':
       return { kind: 'again' };
     case 'attempt': {
-      const used = node.attemptsUsed + 1;
-      if (used < node.spec.attempts) return { kind: 'again' };
-      const text = `all ${node.spec.attempts} attempts are used; the last: ${cause.text}`;
+      if (node.attemptsUsed + 1 < node.spec.attempts) return { kind: 'again' };
+      const { attempts } = node.spec;
+      const text =
+        attempts === 1
+          ? `its only attempt failed: ${cause.text}`
+          : `all ${attempts} attempts are used; the last: ${cause.text}`;
       return { kind: 'failed', reason: { kind: 'attempts', ...ref, text } };
     }
     case 'conflict': {

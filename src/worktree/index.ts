@@ -11,6 +11,7 @@ export {
   checkBranchNamespace,
   createIntegrationBranch,
   integrationBranch,
+  mergeBase,
   type RefMove,
   readIntegration,
   readRef,
