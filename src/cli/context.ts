@@ -24,6 +24,8 @@ export interface Context {
   readonly width: number | null;
   machine(): Promise<Machine>;
   workspace(): Promise<Workspace>;
+  /** A command to type next, with `--workspace` when it would not find the repository without. */
+  command(line: string): string;
   /** One JSON document on one line. */
   printJson(value: unknown): void;
   print(text: string): void;

@@ -2,23 +2,26 @@
 import type { ExitCode } from '../kernel/errors.ts';
 import { EXIT, ensureError, isTroupeError, systemCode, TroupeError } from '../kernel/errors.ts';
 import type { Io } from './io.ts';
+import { hintAt, type Where } from './next.ts';
 import { safeText } from './text/safe.ts';
 
 export function usageError(message: string, hint?: string): TroupeError {
   return new TroupeError({ code: 'cli/usage', message, hint, exit: EXIT.usage });
 }
 
+const HERE: Where = { workspace: undefined, cwd: '/' };
+
 /** Prints it and returns how to exit. */
-export function tellFailure(io: Io, thrown: unknown, json: boolean): ExitCode {
+export function tellFailure(io: Io, thrown: unknown, json: boolean, where?: Where): ExitCode {
   const error = explained(thrown);
+  const hint = error.hint === undefined ? undefined : hintAt(where ?? HERE, error.hint);
   if (json) {
-    const { code, message, hint, data } = error;
+    const { code, message, data } = error;
     const document = { error: { code, message, hint: hint ?? null }, ...lists(data) };
     io.out.write(`${JSON.stringify(document)}\n`);
   } else {
     io.err.write(`troupe: ${safeText(error.message)}\n`);
-    if (error.hint !== undefined)
-      io.err.write(`  ${safeText(error.hint).replaceAll('\n', '\n  ')}\n`);
+    if (hint !== undefined) io.err.write(`  ${safeText(hint).replaceAll('\n', '\n  ')}\n`);
   }
   if (io.env['TROUPE_DEBUG'] === '1') io.err.write(`${stackOf(thrown)}\n`);
   return error.exit;

@@ -7,7 +7,11 @@
 import {
   createRun,
   diffOf,
+  failedFinalGate,
   forgetRun,
+  lastOutputs,
+  outputPath,
+  type RunView,
   readMail,
   viewRun,
   type Workspace,
@@ -46,7 +50,12 @@ export async function hostRun(context: Context, what: RunToHost): Promise<ExitCo
   try {
     for (const note of what.notes) say(`troupe: ${safeText(note)}\n`);
     if (stop.asked() > 0) return tellNotBegun(context);
-    watch = openWatch({ context, supervisor, run: file.id });
+    watch = openWatch({
+      context,
+      supervisor,
+      run: file.id,
+      outputOf: (id) => outputPath(workspace.places, file.id, id),
+    });
     await begin(supervisor, what);
     stop.onAsk((now, signal) => askToStop({ supervisor, run: file.id, watch, now, signal }));
     const row = await supervisor.finished(file.id);
@@ -147,16 +156,33 @@ async function tellEnd(context: Context, workspace: Workspace, over: Over): Prom
   const changes = diff.files.length === 0 ? null : { commit: diff.to, files: diff.files.length };
   const ended = row.endedAt === null ? workspace.deps.clock.now() : Date.parse(row.endedAt);
   const elapsedMs = ended - Date.parse(row.startedAt);
-  const word = await lastWord(workspace, row.id);
-  context.print(renderSummary({ run: row, tasks, changes, elapsedMs, word }, context.styles));
+  const view = await viewRun(workspace, row.id, 'run');
+  const word = await lastWord(workspace, view);
+  const more = {
+    word,
+    finalGate: finalGateOf(workspace, view),
+    outputs: await lastOutputs(workspace, view),
+    command: context.command,
+  };
+  context.print(renderSummary({ run: row, tasks, changes, elapsedMs, ...more }, context.styles));
+}
+
+function finalGateOf(
+  workspace: Workspace,
+  view: RunView,
+): { readonly gate: string; readonly output: string | null } | null {
+  const failed = failedFinalGate(view.state);
+  if (failed === null) return null;
+  const { gate, output } = failed;
+  const path = output === null ? null : outputPath(workspace.places, view.run, output);
+  return { gate, output: path };
 }
 
 /** What the team told the person last; nobody else would show it. */
 async function lastWord(
   workspace: Workspace,
-  run: string,
+  view: RunView,
 ): Promise<{ readonly from: string; readonly text: string } | null> {
-  const view = await viewRun(workspace, run, 'run');
   const mail = await readMail(workspace, view, { actors: ['user'], from: 0 });
   const last = mail.findLast((row) => row.type === 'chat.message');
   return last === undefined ? null : { from: last.from, text: last.body.text };

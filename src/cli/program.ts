@@ -9,6 +9,7 @@ import { COMMANDS } from './command-table.ts';
 import type { Context, Machine } from './context.ts';
 import { tellFailure, usageError } from './failure.ts';
 import type { Io } from './io.ts';
+import { commandAt, type Where } from './next.ts';
 import { COLOR_STYLES, PLAIN_STYLES, wantsColor } from './text/style.ts';
 
 export interface CliDeps {
@@ -41,23 +42,31 @@ export async function runCli(deps: CliDeps): Promise<ExitCode> {
 
 function outcomeOf(error: unknown, deps: CliDeps, program: Command): ExitCode {
   const json = deps.argv.includes('--json');
-  if (!(error instanceof CommanderError)) return tellFailure(deps.io, error, json);
+  const where = whereOf(deps.io, program.opts()['workspace']);
+  if (!(error instanceof CommanderError)) return tellFailure(deps.io, error, json, where);
   if (error.exitCode === 0) return EXIT.ok;
   if (error.code === 'commander.help' && !json) {
-    deps.io.err.write(`${program.helpInformation()}\n`);
+    deps.io.err.write(`${program.helpInformation()}${TOP_HELP}`);
+    return EXIT.usage;
   }
-  return tellFailure(deps.io, usageFromCommander(error), json);
+  return tellFailure(deps.io, usageFromCommander(error, commandIn(deps.argv)), json, where);
+}
+
+/** The command whose help would have told; null when none was named. */
+function commandIn(argv: readonly string[]): string | null {
+  return argv.find((word) => COMMANDS.some((command) => command.name === word)) ?? null;
 }
 
 /** `error: unknown command 'rnu'\n(Did you mean run?)` becomes a message and a hint. */
-function usageFromCommander(error: CommanderError): Error {
+function usageFromCommander(error: CommanderError, command: string | null): Error {
   if (error.code === 'commander.help') {
     return usageError('name a command', 'See `troupe --help`.');
   }
   const text = error.message.replace(/^error: /, '');
   const near = /\n\((Did you mean .*)\)$/s.exec(text)?.[1];
   const message = near === undefined ? text : text.slice(0, text.lastIndexOf('\n('));
-  return usageError(message, near ?? 'See `troupe --help`, or `--help` of the command.');
+  const help = command === null ? 'troupe --help' : `troupe ${command} --help`;
+  return usageError(message, near ?? `See \`${help}\`.`);
 }
 
 type Action = (spec: CommandSpec, args: readonly string[], options: OptionValues) => Promise<void>;
@@ -110,6 +119,10 @@ function addCommand(program: Command, spec: CommandSpec, action: Action): void {
   });
 }
 
+function whereOf(io: Io, workspace: unknown): Where {
+  return { workspace: typeof workspace === 'string' ? workspace : undefined, cwd: io.cwd };
+}
+
 function makeContext(deps: CliDeps, options: OptionValues): Context {
   const { io } = deps;
   let machine: Promise<Machine> | null = null;
@@ -130,6 +143,7 @@ function makeContext(deps: CliDeps, options: OptionValues): Context {
         .then((loaded) => loaded.openWorkspace(typeof directory === 'string' ? directory : '.'));
       return workspace;
     },
+    command: (line) => commandAt(whereOf(io, directory), line),
     printJson(value) {
       io.out.write(`${JSON.stringify(value)}\n`);
     },

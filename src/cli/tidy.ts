@@ -12,7 +12,10 @@ export async function tidyUp(context: Context, workspace: Workspace): Promise<vo
   const { hosting } = await context.machine();
   const host = await hosting.open(workspace, { log: () => undefined });
   try {
-    await cleanWorktrees(workspace);
+    // What has not been merged goes only when it is asked for, by `troupe worktrees gc`.
+    await cleanWorktrees(workspace, ({ state }) =>
+      ['failed', 'cancelled'].includes(state) ? 'its work is not merged' : null,
+    );
   } finally {
     await host.close();
   }

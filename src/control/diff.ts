@@ -1,16 +1,21 @@
 /** What a task or a whole run changed. */
 import { asTaskId } from '../kernel/ids.ts';
-import type { TaskRow } from '../protocol/shapes.ts';
 import type { TaskNode } from '../tasks/index.ts';
 import {
+  branchRef,
   carriedPaths,
   type DiffFile,
   diffSummary,
   diffText,
+  integrationBranch,
+  mergeBase,
   readIntegration,
+  readRef,
+  type Snapshot,
   takeSnapshot,
 } from '../worktree/index.ts';
 import { errors } from './errors.ts';
+import { recordsOf } from './mail.ts';
 import { newestRun, type RunView, tasksOf, viewRun } from './queries.ts';
 import { runIds } from './run-store.ts';
 import { registrations } from './trees.ts';
@@ -80,35 +85,58 @@ async function runRange(workspace: Workspace, view: RunView): Promise<Range> {
   return { from, to, uncommitted: false };
 }
 
+/**
+ * Of a merged task what came into the integration branch with it, whatever the style of merging. Of any other what it has
+ * that the integration branch has not: after a conflict its branch holds the work of others too.
+ */
 async function taskRange(workspace: Workspace, view: RunView, node: TaskNode): Promise<Range> {
-  const from = node.start ?? view.state.run.baseCommit;
-  const isOver = node.state === 'done' || node.state === 'merging';
-  if (isOver || node.path === null) return { from, to: node.commit ?? from, uncommitted: false };
-  const content = await contentOf(workspace, view, node.path);
-  if (content === null) return { from, to: node.commit ?? from, uncommitted: false };
-  return { from, to: content, uncommitted: true };
+  const start = node.start ?? view.state.run.baseCommit;
+  if (node.state === 'done') {
+    const to = node.mergedCommit ?? start;
+    return { from: await beforeMerge(workspace, view, node), to, uncommitted: false };
+  }
+  const integration = await integrationNow(workspace, view);
+  const baseOf = async (commit: string): Promise<string> =>
+    (await mergeBase(workspace.repository, commit, integration)) ?? start;
+  if (node.state !== 'merging' && node.path !== null) {
+    const now = await snapshotOf(workspace, view, node.path);
+    if (now !== null) {
+      // While a merge of the integration branch is in progress there, that side is what the files are compared with.
+      const from = now.merging === null ? await baseOf(now.head ?? start) : now.merging;
+      return { from, to: now.content, uncommitted: true };
+    }
+  }
+  const to = node.commit ?? start;
+  return { from: node.commit === null ? to : await baseOf(to), to, uncommitted: false };
 }
 
-/** Tree object of what the files are now; null when the tree is gone. */
-async function contentOf(
+async function integrationNow({ repository }: Workspace, view: RunView): Promise<string> {
+  const tip = await readRef(repository, branchRef(integrationBranch(view.run)));
+  return tip ?? view.state.run.ended?.commit ?? view.state.run.baseCommit;
+}
+
+/** What the integration branch was at when this task's work came: its intent is in the journal. */
+async function beforeMerge(workspace: Workspace, view: RunView, node: TaskNode): Promise<string> {
+  // Nothing came: the branch had all of it.
+  let from = node.mergedCommit ?? node.start ?? view.state.run.baseCommit;
+  for await (const record of recordsOf(workspace, view.run)) {
+    for (const change of record.tasks ?? []) {
+      if (change.type !== 'task.merging' || change.id !== node.spec.id) continue;
+      if (change.to === node.mergedCommit) from = change.from;
+    }
+  }
+  return from;
+}
+
+/** What the files are now; null when the tree is gone. */
+async function snapshotOf(
   workspace: Workspace,
   view: RunView,
   path: string,
-): Promise<string | null> {
+): Promise<Snapshot | null> {
   const tree = (await registrations(workspace)).find((one) => one.path === path);
   if (tree === undefined) return null;
   const { copy, link } = view.file.team.worktree;
   const exclude = carriedPaths({ copies: copy, setupLinks: link });
-  return (await takeSnapshot(workspace.repository, { tree, exclude }))?.content ?? null;
-}
-
-/** Throws `control/unknown-task`. */
-export function findTask(view: RunView, task: string): TaskRow {
-  const rows = tasksOf(view);
-  const row = rows.find((one) => one.id === task);
-  if (row !== undefined) return row;
-  throw errors.unknownTask(
-    task,
-    rows.map((one) => one.id),
-  );
+  return takeSnapshot(workspace.repository, { tree, exclude });
 }

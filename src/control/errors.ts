@@ -18,12 +18,41 @@ function unknown(what: string, wanted: string, known: readonly string[]): Troupe
   });
 }
 
+/** Reserved addresses that people can't write to: why, and what to do instead. */
+const NO_READERS: Readonly<Record<string, readonly [string, string]>> = {
+  user: [
+    '"user" is you: mail of the agents to you has this address',
+    'Read it with `troupe tail user`.',
+  ],
+  supervisor: [
+    '"supervisor" is the runtime itself, which follows the team file and reads no mail of yours',
+    'Stop it with `troupe stop`, or write to a member, or to `all`.',
+  ],
+  broker: [
+    '"broker" decides what agents may do, by the rules of the team file, and reads no mail',
+    'What is decided how is told by `troupe policy explain`.',
+  ],
+  system: [
+    '"system" is the name under which Troupe itself writes to agents; nobody reads its mail',
+    'Write to a member, or to `all`.',
+  ],
+};
+
 export const errors = {
   unknownRun: (run: string, known: readonly string[]): TroupeError => unknown('run', run, known),
   unknownTask: (task: string, known: readonly string[]): TroupeError =>
     unknown('task', task, known),
   unknownActor: (actor: string, known: readonly string[]): TroupeError =>
     unknown('actor', actor, known),
+  unknownBranch: (branch: string, known: readonly string[]): TroupeError =>
+    unknown('branch', branch, known),
+  noReader: (name: string): TroupeError =>
+    new TroupeError({
+      code: 'control/no-reader',
+      message: NO_READERS[name]?.[0] ?? `nobody reads the mail of "${name}"`,
+      hint: NO_READERS[name]?.[1],
+      exit: EXIT.notFound,
+    }),
   unknownTaskOrRun: (
     wanted: string,
     known: { readonly tasks: readonly string[]; readonly runs: readonly string[] },

@@ -6,7 +6,7 @@
  * only when its run has ended and its work is saved (`trees.ts`).
  */
 export { type CheckAnswer, checkTeam } from './check.ts';
-export { type DiffAnswer, type DiffQuery, diffOf, findTask } from './diff.ts';
+export { type DiffAnswer, type DiffQuery, diffOf } from './diff.ts';
 export { examine, type Finding } from './doctor.ts';
 export { errors as controlErrors } from './errors.ts';
 export { eventsOfRun, followEvents } from './events.ts';
@@ -14,6 +14,7 @@ export type { LiveControl } from './live.ts';
 export { type LiveControlOptions, makeLiveControl } from './live-control.ts';
 export { checkActors, deadMail, followMail, type MailQuery, readMail } from './mail.ts';
 export { type MergeAnswer, type MergeQuery, mergeRun } from './merge.ts';
+export { type CommandRun, lastOutputs, outputPath } from './outputs.ts';
 export { type Places, userConfigFolder } from './places.ts';
 export {
   activeRules,
@@ -26,6 +27,7 @@ export {
 } from './policy.ts';
 export {
   actorsOf,
+  failedFinalGate,
   listRuns,
   newestRun,
   type RunsAnswer,
@@ -34,13 +36,21 @@ export {
   tasksOf,
   viewNewest,
   viewRun,
+  waitForRun,
 } from './queries.ts';
 export { createRun, forgetRun, readRunFile } from './run-store.ts';
 export { type Sent, sendMail } from './send.ts';
 export { readSettings, type SettingsPlaces } from './settings.ts';
 export { type PreparedRun, prepareRun, type StartOptions } from './start.ts';
+export {
+  outputTail,
+  type TaskDetail,
+  type TaskGate,
+  type TaskSetback,
+  taskDetail,
+} from './task-detail.ts';
 export { checkRunModels } from './team-file.ts';
-export { type CleanUp, cleanWorktrees, listWorktrees } from './trees.ts';
+export { type CleanUp, cleanWorktrees, listWorktrees, type Removed } from './trees.ts';
 export { type Whereabouts, whereIs } from './where.ts';
 export {
   type ControlDeps,

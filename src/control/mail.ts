@@ -1,7 +1,12 @@
 /** The mail of a run, read from its journal, once or as it comes. */
 import { followJournal, readJournal } from '../journal/index.ts';
 import { RESERVED_NAMES } from '../kernel/ids.ts';
-import { deadLetters, type MailProjection, projectMail } from '../mailbox/index.ts';
+import {
+  deadLetters,
+  type MailChange,
+  type MailProjection,
+  projectMail,
+} from '../mailbox/index.ts';
 import type { StoredRunRecord } from '../protocol/record.ts';
 import type { MailRow } from '../protocol/shapes.ts';
 import { errors } from './errors.ts';
@@ -54,7 +59,7 @@ export function deadMail(view: RunView): (MailRow & { readonly reason: string })
 
 /**
  * What is there, then each envelope as it is recorded; ends with the run, or when the signal aborts. An envelope is
- * given once, with its state at that time.
+ * given once, with its state after the record that brought it.
  */
 export async function* followMail(
   workspace: Workspace,
@@ -72,12 +77,19 @@ export async function* followMail(
       continue;
     }
     if (backlog) continue;
-    for (const change of changes) {
-      if (change.kind !== 'accepted') continue;
-      const row: MailRow = { ...change.envelope, state: change.state };
-      if (matches(row, query)) yield row;
-    }
+    for (const row of newRows(projection, changes)) if (matches(row, query)) yield row;
   }
+}
+
+/** What one record brought, each as it is after the whole record: mail to who is stopped is dead in the same one. */
+function newRows(projection: MailProjection, changes: readonly MailChange[]): MailRow[] {
+  const fresh = changes.flatMap((change) => (change.kind === 'accepted' ? [change] : []));
+  return fresh.map(({ envelope, state }) => {
+    const { to, n } = envelope;
+    const changed = changes.some((one) => one.kind !== 'accepted' && one.to === to && one.n === n);
+    const now = changed ? projection.rows([to]).find((row) => row.n === n) : undefined;
+    return now ?? { ...envelope, state };
+  });
 }
 
 /** Records of a run as they come, up to and with the one that ends it. */

@@ -13,6 +13,7 @@ import type { StatusResult } from '../protocol/wire.ts';
 import type { Liveness, RunState } from '../supervisor/index.ts';
 import { actorRows, applyRecord, makeRunState, runRow, taskRows } from '../supervisor/index.ts';
 import { errors } from './errors.ts';
+import { FIRST_RUN_LOOK_MS } from './limits.ts';
 import { journalFolder } from './places.ts';
 import { listRunFiles, readRunFile } from './run-store.ts';
 import type { Holder, Workspace } from './workspace.ts';
@@ -71,6 +72,19 @@ export async function viewNewest(workspace: Workspace): Promise<RunView | null> 
   return newest === null ? null : viewRun(workspace, newest, '');
 }
 
+/** The newest run, or the first one as soon as there is one; null when the signal aborts before. */
+export async function waitForRun(
+  workspace: Workspace,
+  signal: AbortSignal,
+): Promise<RunView | null> {
+  while (!signal.aborted) {
+    const view = await viewNewest(workspace);
+    if (view !== null) return view;
+    await workspace.deps.clock.sleep(FIRST_RUN_LOOK_MS, signal).catch(() => undefined);
+  }
+  return null;
+}
+
 export async function newestRun(workspace: Workspace): Promise<string | null> {
   const { runs } = await listRunFiles(workspace);
   return runs[0]?.run ?? null;
@@ -116,6 +130,16 @@ export async function listRuns(workspace: Workspace): Promise<RunsAnswer> {
 }
 
 const NOBODY: LiveReport = { holder: null, status: null };
+
+/** The gate that failed on the finished branch; null when none did, or when none ran on what it is at now. */
+export function failedFinalGate(state: RunState): RunState['run']['gates'][number] | null {
+  const commit = state.run.ended?.commit;
+  return (
+    state.run.gates.findLast(
+      (gate) => !gate.ok && (commit === undefined || gate.commit === commit),
+    ) ?? null
+  );
+}
 
 export const rowOf = (view: RunView): RunRow => runRow(view.state, view.liveness);
 export const tasksOf = (view: RunView): TaskRow[] => taskRows(view.state, view.liveness);

@@ -114,6 +114,9 @@ async function dirtNotes(repository: Repository): Promise<string[]> {
   });
   const count = status.stdout.split('\0').filter((entry) => entry !== '').length;
   if (count === 0) return [];
-  const what = count === 1 ? '1 uncommitted change' : `${count} uncommitted changes`;
-  return [`note: ${what} of yours are not part of the run and stay as they are`];
+  const what =
+    count === 1
+      ? '1 uncommitted change of yours is not part of the run and stays as it is'
+      : `${count} uncommitted changes of yours are not part of the run and stay as they are`;
+  return [`note: ${what}`];
 }

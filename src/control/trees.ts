@@ -33,6 +33,8 @@ export interface Removed {
   readonly path: string;
   /** Ref that has the work which was only there; null when there was none. */
   readonly saved: string | null;
+  /** Branch that has what the task committed and nobody merged; null when there is nothing of the kind. */
+  readonly branch: string | null;
 }
 
 export interface CleanUp {
@@ -41,12 +43,17 @@ export interface CleanUp {
   readonly kept: readonly TreeRow[];
 }
 
-export async function cleanWorktrees(workspace: Workspace): Promise<CleanUp> {
+/** `keep`: trees that stay although they may go. */
+export async function cleanWorktrees(
+  workspace: Workspace,
+  keep: (row: TreeRow) => string | null = () => null,
+): Promise<CleanUp> {
   const removed: Removed[] = [];
   const kept: TreeRow[] = [];
   const trees = await registrations(workspace);
   for (const view of await allRuns(workspace)) {
-    for (const row of rowsOf(view)) {
+    for (const found of rowsOf(view)) {
+      const row = { ...found, kept: found.kept ?? keep(found) };
       const tree = trees.find((one) => one.path === row.path);
       if (tree === undefined) continue;
       if (row.kept !== null) {
@@ -99,7 +106,13 @@ async function saveAndRemove(
     const saved = await saveTree(repository, { run: view.run, task, tree, exclude, reason });
     const outcome = await removeTree(repository, { tree, exclude, saved: saved?.commit });
     if (outcome.kind === 'refused' || outcome.kind === 'busy') return outcome.detail;
-    return { run: view.run, task: row.task, path: tree.path, saved: saved?.ref ?? null };
+    return {
+      run: view.run,
+      task: row.task,
+      path: tree.path,
+      saved: saved?.ref ?? null,
+      branch: row.state === 'done' ? null : row.branch,
+    };
   } catch (error) {
     return ensureError(error).message;
   }

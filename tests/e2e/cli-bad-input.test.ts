@@ -185,7 +185,7 @@ describe('arguments', () => {
   test.each([
     ['rnus', 2, "unknown command 'rnus'", 'Did you mean runs?'],
     ['runs --jsno', 2, "unknown option '--jsno'", 'Did you mean --json?'],
-    ['run', 2, "missing required argument 'team'", 'See `troupe --help`'],
+    ['run', 2, "missing required argument 'team'", 'See `troupe run --help`.'],
     ['ps more', 2, 'too many arguments', ''],
     ['run team.yaml --run-id Bad.Id', 2, '"Bad.Id" is no run id', ''],
     ['run team.yaml --run-id', 2, 'argument missing', ''],

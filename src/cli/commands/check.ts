@@ -6,6 +6,7 @@ import type { OptionValues } from '../command.ts';
 import type { Context } from '../context.ts';
 import { text } from '../options.ts';
 import { safeLine } from '../text/safe.ts';
+import { counted } from '../text/time.ts';
 
 export async function run(
   context: Context,
@@ -37,7 +38,7 @@ function render(answer: CheckAnswer): string {
   );
   const who = members.length === 0 ? 'no named members' : members.join(', ');
   const lines = [
-    `${name} is fine: ${graph.length} tasks, ${who}.`,
+    `${name} is fine: ${counted(graph.length, 'task')}, ${who}.`,
     ...(graph.length === 0
       ? ['The lead plans the tasks from the goal.']
       : ['', 'Order:', ...steps]),

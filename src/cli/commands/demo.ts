@@ -11,8 +11,8 @@ import { EXIT, type ExitCode } from '../../kernel/errors.ts';
 import type { Context } from '../context.ts';
 import { openFolder, TEAM_FILE } from '../demo/folder.ts';
 import { tellTour } from '../demo/tell.ts';
-import { quoted } from '../demo/tour.ts';
 import { hostRun } from '../host-run.ts';
+import { quoted } from '../next.ts';
 import { tidyUp } from '../tidy.ts';
 import { exitOf } from '../view/summary.ts';
 

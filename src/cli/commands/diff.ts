@@ -1,5 +1,5 @@
 /** `troupe diff TASK|RUN`. */
-import { diffOf } from '../../control/index.ts';
+import { type DiffAnswer, diffOf } from '../../control/index.ts';
 import { EXIT, type ExitCode } from '../../kernel/errors.ts';
 import type { OptionValues } from '../command.ts';
 import type { Context } from '../context.ts';
@@ -23,13 +23,19 @@ export async function run(
     return EXIT.ok;
   }
   if (answer.files.length === 0) {
-    context.io.err.write(`No changes between ${answer.from} and ${answer.to}.\n`);
+    context.io.err.write(nothing(answer));
     return EXIT.ok;
   }
   // To a file or a pipe the patch goes as it is, so that `git apply` takes it.
   if (!context.io.out.isTerminal) context.print(answer.text);
   else context.print(colored(answer.text, context));
   return EXIT.ok;
+}
+
+function nothing({ task, run, from, to }: DiffAnswer): string {
+  const what = task ?? run;
+  if (from === to) return `No changes in ${what} (at ${to.slice(0, 12)}).\n`;
+  return `No changes in ${what}, between ${from.slice(0, 12)} and ${to.slice(0, 12)}.\n`;
 }
 
 function colored(patch: string, { styles }: Context): string {

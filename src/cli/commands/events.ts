@@ -1,11 +1,12 @@
 /** `troupe events`: what happened in a run, one event a line. */
-import { eventsOfRun, followEvents, viewRun } from '../../control/index.ts';
+import { eventsOfRun, followEvents, viewNewest, viewRun, waitForRun } from '../../control/index.ts';
 import { EXIT, type ExitCode } from '../../kernel/errors.ts';
 import type { Cursor, TroupeEvent } from '../../protocol/event.ts';
 import { parseCursor } from '../../protocol/event.ts';
 import type { OptionValues } from '../command.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../failure.ts';
+import { tellNoRun } from '../no-run.ts';
 import { flag, text } from '../options.ts';
 import { safeLine } from '../text/safe.ts';
 import type { Styles } from '../text/style.ts';
@@ -18,19 +19,24 @@ export async function run(
 ): Promise<ExitCode> {
   const query = { from: cursorOf(text(options, 'from')), type: text(options, 'type') };
   const workspace = await context.workspace();
-  const view = await viewRun(workspace, text(options, 'run'), 'events');
+  const wanted = text(options, 'run');
+  const known =
+    wanted === undefined ? await viewNewest(workspace) : await viewRun(workspace, wanted, 'events');
   const show = (event: TroupeEvent): void => {
     if (context.json) context.printJson(event);
     else context.print(renderEvent(event, context.styles));
   };
   if (!flag(options, 'follow')) {
-    for await (const event of eventsOfRun(workspace, view.run, query)) {
+    if (known === null) return tellNoRun(context);
+    for await (const event of eventsOfRun(workspace, known.run, query)) {
       show(event);
       if (context.io.gone.aborted) break;
     }
     return EXIT.ok;
   }
   return untilStopped(context.io, async (signal) => {
+    const view = known ?? (await waitForRun(workspace, signal));
+    if (view === null) return;
     for await (const event of followEvents(workspace, view.run, { ...query, signal })) show(event);
   });
 }

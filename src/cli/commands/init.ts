@@ -1,10 +1,11 @@
 /** `troupe init [FILE]`: a commented team file. */
 import { mkdir, open } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname, relative, resolve } from 'node:path';
 import { teamTemplate } from '../../config/index.ts';
 import { EXIT, type ExitCode, systemCode, TroupeError } from '../../kernel/errors.ts';
 import type { OptionValues } from '../command.ts';
 import type { Context } from '../context.ts';
+import { quoted } from '../next.ts';
 import { flag, text } from '../options.ts';
 
 export async function run(
@@ -18,8 +19,13 @@ export async function run(
   await mkdir(dirname(path), { recursive: true });
   await write(path, { shown: name, force: flag(options, 'force') });
   if (context.json) context.printJson({ path });
-  else context.print(`Wrote ${name}. Next: troupe check ${name}, then troupe run ${name}\n`);
+  else context.print(nextText(context, quoted(relative(context.io.cwd, path) || name)));
   return EXIT.ok;
+}
+
+function nextText(context: Context, file: string): string {
+  const next = [`troupe check ${file}`, `troupe run ${file}`].map(context.command);
+  return `Wrote ${file}. Next: ${next.join(', then ')}\n`;
 }
 
 async function write(

@@ -5,6 +5,7 @@ import type { OptionValues } from '../command.ts';
 import type { Context } from '../context.ts';
 import { flag, text } from '../options.ts';
 import { safeLine } from '../text/safe.ts';
+import { counted } from '../text/time.ts';
 
 export async function run(
   context: Context,
@@ -17,6 +18,9 @@ export async function run(
     squash: flag(options, 'squash'),
     dryRun: flag(options, 'dryRun'),
   });
+  if (answer.warning !== null) {
+    context.io.err.write(`troupe: warning: ${safeLine(answer.warning)}\n`);
+  }
   if (context.json) context.printJson(answer);
   else context.print(tell(answer));
   return EXIT.ok;
@@ -24,9 +28,12 @@ export async function run(
 
 function tell(answer: MergeAnswer): string {
   const { run, branch, files } = answer;
-  if (answer.state === 'up-to-date') return `${branch} has all of ${run} already.\n`;
+  if (answer.state === 'up-to-date') {
+    const what = answer.warning === null ? `all of ${run}` : `all that ${run} has done`;
+    return `${branch} has ${what} already.\n`;
+  }
   const how = answer.fastForward ? ', as a fast-forward' : '';
   const verb = answer.state === 'merged' ? 'Merged' : 'Would merge';
   const list = files.map((file) => `  ${safeLine(file)}\n`).join('');
-  return `${verb} ${run} into ${branch}${how}: ${files.length} files.\n${list}`;
+  return `${verb} ${run} into ${branch}${how}: ${counted(files.length, 'file')}.\n${list}`;
 }

@@ -4,9 +4,10 @@ import { EXIT, type ExitCode } from '../../kernel/errors.ts';
 import type { ActorRow } from '../../protocol/shapes.ts';
 import type { OptionValues } from '../command.ts';
 import type { Context } from '../context.ts';
+import { noRunYet } from '../no-run.ts';
 import { text } from '../options.ts';
 import { stateStyle } from '../text/states.ts';
-import { type Column, renderTable } from '../text/table.ts';
+import { type Column, REASON_MAX, renderTable } from '../text/table.ts';
 import { money, tokens } from '../text/time.ts';
 
 const COLUMNS: readonly Column<ActorRow>[] = [
@@ -22,7 +23,7 @@ const COLUMNS: readonly Column<ActorRow>[] = [
   { head: 'SINCE', cell: (row) => row.since },
   { head: 'TOKENS', cell: (row) => tokens(row.usage), align: 'right' },
   { head: 'COST', cell: (row) => money(row.usage), align: 'right' },
-  { head: 'REASON', cell: (row) => row.reason?.text ?? '', shrinkTo: 12 },
+  { head: 'REASON', cell: (row) => row.reason?.text ?? '', shrinkTo: 12, max: REASON_MAX },
 ];
 
 export async function run(
@@ -38,7 +39,7 @@ export async function run(
   if (context.json) {
     context.printJson(rows);
   } else if (view === null) {
-    context.print('There is no run in this repository yet. Start one: troupe run TEAM\n');
+    context.print(noRunYet(context));
   } else if (rows.length === 0) {
     context.print(`The run ${view.run} has no actors.\n`);
   } else {

@@ -4,8 +4,9 @@ import { EXIT, type ExitCode } from '../../kernel/errors.ts';
 import type { RunRow } from '../../protocol/shapes.ts';
 import type { Context } from '../context.ts';
 import { tellWarning } from '../failure.ts';
+import { noRunYet } from '../no-run.ts';
 import { stateStyle } from '../text/states.ts';
-import { type Column, renderTable } from '../text/table.ts';
+import { type Column, REASON_MAX, renderTable } from '../text/table.ts';
 import { money } from '../text/time.ts';
 
 const COLUMNS: readonly Column<RunRow>[] = [
@@ -19,7 +20,7 @@ const COLUMNS: readonly Column<RunRow>[] = [
   { head: 'ENDED', cell: (row) => row.endedAt ?? '-' },
   { head: 'COST', cell: (row) => money(row.usage), align: 'right' },
   { head: 'BRANCH', cell: (row) => row.branch, shrinkTo: 16 },
-  { head: 'REASON', cell: (row) => row.reason?.text ?? '', shrinkTo: 12 },
+  { head: 'REASON', cell: (row) => row.reason?.text ?? '', shrinkTo: 12, max: REASON_MAX },
 ];
 
 export async function run(context: Context): Promise<ExitCode> {
@@ -28,7 +29,7 @@ export async function run(context: Context): Promise<ExitCode> {
   if (context.json) {
     context.printJson(rows);
   } else if (rows.length === 0) {
-    context.print('There is no run in this repository yet. Start one: troupe run TEAM\n');
+    context.print(noRunYet(context));
   } else {
     context.print(renderTable(COLUMNS, rows, context));
   }

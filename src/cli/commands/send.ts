@@ -1,5 +1,5 @@
 /** `troupe send ACTOR TEXT`: to the supervisor when one runs, else into the spool, and says which. */
-import { sendMail } from '../../control/index.ts';
+import { type Sent, sendMail } from '../../control/index.ts';
 import { EXIT, type ExitCode } from '../../kernel/errors.ts';
 import type { OptionValues } from '../command.ts';
 import { connectTo } from '../connect.ts';
@@ -25,15 +25,36 @@ export async function run(
       client.close();
     }
   });
-  if (context.json) {
-    context.printJson(sent);
-  } else if (sent.state === 'accepted') {
-    context.print(`Sent to ${to} as ${sent.id} (number ${sent.n} in its mailbox).\n`);
-  } else {
-    context.print(
-      `No supervisor runs, so the mail for ${to} is spooled as ${sent.id}.\n` +
-        `It is delivered by: troupe resume ${sent.run}\n`,
-    );
+  const arrived = !isLost(sent);
+  if (context.json) context.printJson(sent);
+  else if (arrived) context.print(told(context, to, sent));
+  else context.io.err.write(`troupe: ${told(context, to, sent)}`);
+  return arrived ? EXIT.ok : EXIT.unfinished;
+}
+
+/** Nobody will read it as things are. */
+function isLost(sent: Sent): boolean {
+  return sent.state === 'dead' || (sent.state === 'accepted' && sent.to?.length === 0);
+}
+
+function told(context: Context, to: string, sent: Sent): string {
+  switch (sent.state) {
+    case 'accepted':
+      if (sent.to === undefined) {
+        return `Sent to ${to} as ${sent.id} (number ${sent.n} in its mailbox).\n`;
+      }
+      if (sent.to.length === 0) return 'nobody is there to read it: no member runs\n';
+      return `Sent to ${sent.to.join(', ')}.\n`;
+    case 'dead':
+      return (
+        `${to} is stopped, so nobody reads the mail; it is kept as the dead letter ${sent.id}.\n` +
+        `  ${context.command('troupe mail dead')} lists it, ` +
+        `${context.command(`troupe mail retry ${sent.id}`)} delivers it again.\n`
+      );
+    case 'spooled':
+      return (
+        `No supervisor runs, so the mail for ${to} is spooled as ${sent.id}.\n` +
+        `It is delivered by: ${context.command(`troupe resume ${sent.run}`)}\n`
+      );
   }
-  return EXIT.ok;
 }

@@ -32,7 +32,10 @@ export async function run(
     }
     const row = await client.call('run.stop', params, { timeoutMs: STOP_MS });
     if (context.json) context.printJson(row);
-    else context.print(`Stopped ${row.id} (${row.state}). Go on with: troupe resume ${row.id}\n`);
+    else
+      context.print(
+        `Stopped ${row.id} (${row.state}). Go on with: ${context.command(`troupe resume ${row.id}`)}\n`,
+      );
     return EXIT.ok;
   } finally {
     client.close();

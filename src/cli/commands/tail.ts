@@ -1,9 +1,17 @@
 /** `troupe tail`: the mail of a run. */
-import { checkActors, followMail, readMail, viewRun } from '../../control/index.ts';
+import {
+  checkActors,
+  followMail,
+  readMail,
+  viewNewest,
+  viewRun,
+  waitForRun,
+} from '../../control/index.ts';
 import { EXIT, type ExitCode } from '../../kernel/errors.ts';
 import type { MailRow } from '../../protocol/shapes.ts';
 import type { OptionValues } from '../command.ts';
 import type { Context } from '../context.ts';
+import { tellNoRun } from '../no-run.ts';
 import { count, flag, text } from '../options.ts';
 import { safeText } from '../text/safe.ts';
 import { stateStyle } from '../text/states.ts';
@@ -17,18 +25,24 @@ export async function run(
 ): Promise<ExitCode> {
   const from = count(options, 'from', '--from') ?? 0;
   const workspace = await context.workspace();
-  const view = await viewRun(workspace, text(options, 'run'), 'tail');
-  checkActors(view, args);
   const query = { actors: args, from };
   const show = (row: MailRow): void => {
     if (context.json) context.printJson(row);
     else context.print(renderMail(row, context.styles));
   };
+  const wanted = text(options, 'run');
+  const known =
+    wanted === undefined ? await viewNewest(workspace) : await viewRun(workspace, wanted, 'tail');
+  if (known !== null) checkActors(known, args);
   if (!flag(options, 'follow')) {
-    for (const row of await readMail(workspace, view, query)) show(row);
+    if (known === null) return tellNoRun(context);
+    for (const row of await readMail(workspace, known, query)) show(row);
     return EXIT.ok;
   }
   return untilStopped(context.io, async (signal) => {
+    const view = known ?? (await waitForRun(workspace, signal));
+    if (view === null) return;
+    if (known === null) checkActors(view, args);
     for await (const row of followMail(workspace, view, { ...query, signal })) show(row);
   });
 }

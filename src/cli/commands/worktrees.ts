@@ -1,5 +1,5 @@
 /** `troupe worktrees [gc]`. */
-import { cleanWorktrees, listWorktrees } from '../../control/index.ts';
+import { cleanWorktrees, listWorktrees, type Removed } from '../../control/index.ts';
 import { EXIT, type ExitCode } from '../../kernel/errors.ts';
 import { nearMatches } from '../../kernel/ids.ts';
 import type { TreeRow } from '../../protocol/shapes.ts';
@@ -37,11 +37,15 @@ export async function run(context: Context, args: readonly string[]): Promise<Ex
     return EXIT.ok;
   }
   for (const tree of removed) {
-    const saved = tree.saved === null ? '' : `, its work is saved as ${tree.saved}`;
-    context.print(`removed ${safeLine(tree.path)}${saved}\n`);
+    context.print(`removed ${safeLine(tree.path)}${whereKept(tree)}\n`);
   }
   for (const row of kept)
     context.print(`kept    ${safeLine(row.path)}: ${safeLine(row.kept ?? '')}\n`);
   if (removed.length === 0 && kept.length === 0) context.print('No run has a worktree.\n');
   return EXIT.ok;
+}
+
+function whereKept({ saved, branch }: Removed): string {
+  if (saved !== null) return `, its work is saved as ${saved}`;
+  return branch === null ? '' : `, what it committed is on the branch ${branch}`;
 }

@@ -2,8 +2,9 @@
 import { diffOf, type RunView, readMail, rowOf, type Workspace } from '../../control/index.ts';
 import type { MailRow } from '../../protocol/shapes.ts';
 import type { Context } from '../context.ts';
+import { quoted } from '../next.ts';
 import { demoGit } from './git.ts';
-import { quoted, renderTour, type TourTask } from './tour.ts';
+import { renderTour, type TourTask } from './tour.ts';
 
 export interface Telling {
   readonly workspace: Workspace;

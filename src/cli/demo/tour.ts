@@ -1,5 +1,7 @@
 /** The tour at the end of the demo: what happened and why, and what to type to look further. Pure. */
+
 import type { MailRow, RunRow } from '../../protocol/shapes.ts';
+import { quoted } from '../next.ts';
 import { safeLine, safeText } from '../text/safe.ts';
 import type { Styles } from '../text/style.ts';
 import { fit, pad, widthOf } from '../text/width.ts';
@@ -140,6 +142,3 @@ function lookFurther({ run, folder, tasks }: TourInput): string[] {
 }
 
 /** As a shell takes it. */
-export function quoted(path: string): string {
-  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
-}

@@ -1,6 +1,6 @@
 /**
  * Plain aligned tables: a head, two spaces between columns, no lines. On a terminal the table keeps its width by
- * cutting the columns that may be cut, the widest first; elsewhere nothing is cut.
+ * cutting the columns that may be cut, the widest first; elsewhere only texts without measure are cut (`max`).
  */
 import { safeLine } from './safe.ts';
 import type { Style, Styles } from './style.ts';
@@ -11,6 +11,8 @@ export interface Column<Row> {
   readonly cell: (row: Row) => string;
   /** May be cut on a narrow terminal, down to this many columns. */
   readonly shrinkTo?: number;
+  /** Never wider than this, also where there is no terminal: the whole text is elsewhere. */
+  readonly max?: number;
   readonly align?: 'right';
   readonly style?: (row: Row, styles: Styles) => Style;
 }
@@ -23,6 +25,10 @@ export interface TableOptions {
 
 const GAP = 2;
 
+export const TITLE_MAX = 60;
+/** Of a reason, which may quote the whole output of a gate. */
+export const REASON_MAX = 100;
+
 /** One string with a line end after each line. */
 export function renderTable<Row>(
   columns: readonly Column<Row>[],
@@ -31,7 +37,10 @@ export function renderTable<Row>(
 ): string {
   const cells = rows.map((row) => columns.map((column) => safeLine(column.cell(row))));
   const widths = columns.map((column, index) =>
-    Math.max(widthOf(column.head), ...cells.map((row) => widthOf(row[index] ?? ''))),
+    Math.min(
+      column.max ?? Number.POSITIVE_INFINITY,
+      Math.max(widthOf(column.head), ...cells.map((row) => widthOf(row[index] ?? ''))),
+    ),
   );
   if (options.width !== null) shrink(widths, columns, options.width);
 

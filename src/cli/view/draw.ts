@@ -5,10 +5,11 @@
  * wraps and the view can be drawn over.
  */
 import type { ActorRow, TaskRow } from '../../protocol/shapes.ts';
+import { totalTokens } from '../../protocol/usage.ts';
 import { safeLine } from '../text/safe.ts';
 import { stateStyle, taskMark } from '../text/states.ts';
 import type { Styles } from '../text/style.ts';
-import { duration, money, tokens } from '../text/time.ts';
+import { counted, duration, money, tokens } from '../text/time.ts';
 import { fit, pad, widthOf } from '../text/width.ts';
 import type { ViewModel } from './model.ts';
 
@@ -42,9 +43,9 @@ function headLine(model: ViewModel, size: ViewSize, styles: Styles): string {
   const { run } = model;
   const done = model.tasks.filter((task) => task.state === 'done').length;
   const facts = [
-    `${done}/${model.tasks.length} tasks`,
+    `${done}/${counted(model.tasks.length, 'task')}`,
     duration(model.elapsedMs),
-    `${money(run.usage)} ${tokens(run.usage)} tokens`,
+    ...(totalTokens(run.usage) === 0 ? [] : [`${money(run.usage)} ${tokens(run.usage)} tokens`]),
   ].join('  ');
   const id = fit(run.id, Math.max(8, size.columns - widthOf(facts) - run.state.length - 6));
   const plain = `${id}  ${run.state}  ${facts}`;
@@ -79,7 +80,7 @@ function taskLines(tasks: readonly TaskRow[], size: ViewSize, styles: Styles): s
   const left = tasks.length - shown.length;
   return left === 0
     ? lines
-    : [...lines, styles.dim(fit(`  … and ${left} more tasks`, size.columns))];
+    : [...lines, styles.dim(fit(`  … and ${counted(left, 'more task')}`, size.columns))];
 }
 
 /** In their order, so that the tree stays readable. */
@@ -125,7 +126,7 @@ function taskLine(task: TaskRow, at: Drawing & { readonly name: string }): strin
   const again = task.attempt > 1 ? ` (try ${task.attempt})` : '';
   const note = `${task.state}${owner}${again}${reason}`;
   const left = size.columns - widthOf(name) - 5;
-  const title = safeLine(task.title);
+  const title = task.title === task.id ? '' : safeLine(task.title);
   const titleWidth = Math.max(0, Math.min(widthOf(title), left - widthOf(note) - 2, 40));
   const shownNote = fit(note, Math.max(0, left - (titleWidth === 0 ? 0 : titleWidth + 2)));
   const middle = titleWidth === 0 ? '' : `${pad(fit(title, titleWidth), titleWidth)}  `;

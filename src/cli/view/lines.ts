@@ -1,13 +1,17 @@
 /** One line per important thing that happened, for output that is no terminal. Pure. */
+import { SUPERVISOR } from '../../kernel/ids.ts';
 import type { ActorChange, RunChange, StoredRunRecord, TaskChange } from '../../protocol/record.ts';
 import { safeLine } from '../text/safe.ts';
 import { fit } from '../text/width.ts';
+
+/** Absolute path of what a command printed, by the id of its process. */
+export type OutputOf = (id: string) => string;
 
 /** The whole text is in `tail` and `events`. */
 const LINE_MAX = 200;
 
 /** `<time> <what>`, each with its line end. Steps of the models and housekeeping are left out. */
-export function linesOf(record: StoredRunRecord): string[] {
+export function linesOf(record: StoredRunRecord, outputOf: OutputOf): string[] {
   const texts = [
     ...(record.run ?? []).map(runText),
     ...(record.actors ?? []).map(actorText),
@@ -16,9 +20,10 @@ export function linesOf(record: StoredRunRecord): string[] {
       mail.type === 'chat.message' ? `mail ${mail.from} → ${mail.to}: ${mail.body.text}` : null,
     ),
   ];
-  return texts.flatMap((text) =>
-    text === null ? [] : [`${record.at} ${fit(safeLine(text), LINE_MAX)}\n`],
-  );
+  return [
+    ...texts.flatMap((text) => (text === null ? [] : [fit(safeLine(text), LINE_MAX)])),
+    ...failedOutputs(record).map((id) => `  its output: ${safeLine(outputOf(id))}`),
+  ].map((line) => `${record.at} ${line}\n`);
 }
 
 function runText(change: RunChange): string | null {
@@ -54,9 +59,9 @@ function taskText(change: TaskChange): string | null {
       // Those of the team file are no news.
       return change.by === 'user' ? null : `task ${change.task.id} added by ${change.by}`;
     case 'task.claimed':
-      return `task ${change.id} started by ${change.by} (try ${change.attempt})`;
+      return `task ${change.id} started ${startedBy(change)}`;
     case 'task.finished':
-      return `task ${change.id} finished by ${change.by}: ${change.summary}`;
+      return `task ${change.id} finished${change.by === SUPERVISOR ? '' : ` by ${change.by}`}: ${change.summary}`;
     case 'task.gate':
       return `task ${change.id} gate ${change.gate}: ${verdict(change)}`;
     case 'task.released':
@@ -75,12 +80,21 @@ function taskText(change: TaskChange): string | null {
   }
 }
 
-function verdict(gate: {
-  readonly ok: boolean;
-  readonly exit: number | null;
-  readonly output: string | null;
-}): string {
-  if (gate.ok) return 'passed';
-  const where = gate.output === null ? '' : `, see outputs/${gate.output}.log`;
-  return `failed (${gate.exit === null ? 'no exit code' : `exit ${gate.exit}`}${where})`;
+function startedBy({ by, attempt }: Extract<TaskChange, { type: 'task.claimed' }>): string {
+  const again = attempt > 1 ? `try ${attempt}` : null;
+  if (by !== SUPERVISOR) return `by ${by}${again === null ? '' : ` (${again})`}`;
+  return `(${['command', again].filter((part) => part !== null).join(', ')})`;
+}
+
+function verdict({ ok, exit }: { readonly ok: boolean; readonly exit: number | null }): string {
+  if (ok) return 'passed';
+  return `failed (${exit === null ? 'no exit code' : `exit ${exit}`})`;
+}
+
+/** Where to read why a gate failed; never cut, since half a path is none. */
+function failedOutputs(record: StoredRunRecord): string[] {
+  return [...(record.run ?? []), ...(record.tasks ?? [])].flatMap((change) => {
+    if (change.type !== 'run.gate' && change.type !== 'task.gate') return [];
+    return change.ok || change.output === null ? [] : [change.output];
+  });
 }

@@ -6,7 +6,7 @@ import type { StoredRunRecord } from '../../protocol/record.ts';
 import { actorRows, runRow, type Supervisor, taskRows } from '../../supervisor/index.ts';
 import type { Context } from '../context.ts';
 import { drawView } from './draw.ts';
-import { linesOf } from './lines.ts';
+import { linesOf, type OutputOf } from './lines.ts';
 import type { ViewModel } from './model.ts';
 import { openScreen } from './screen.ts';
 
@@ -22,6 +22,7 @@ export interface WatchOptions {
   readonly context: Context;
   readonly supervisor: Supervisor;
   readonly run: string;
+  readonly outputOf: OutputOf;
 }
 
 export function openWatch(options: WatchOptions): Watch {
@@ -36,17 +37,17 @@ function openSilence(context: Context): Watch {
   return { say, stopping: say, close: () => undefined };
 }
 
-function openLines({ context, supervisor, run }: WatchOptions): Watch {
+function openLines({ context, supervisor, run, outputOf }: WatchOptions): Watch {
   const say = (text: string): void => context.print(text);
   const forget = supervisor.onRecord((from, record) => {
-    if (from === run) for (const line of linesOf(record)) say(line);
+    if (from === run) for (const line of linesOf(record, outputOf)) say(line);
   });
-  say(`${opening(run)}\n`);
+  say(`${opening(context, run)}\n`);
   return { say, stopping: say, close: forget };
 }
 
-const opening = (run: string): string =>
-  `run ${run} (no sandbox: commands run with your rights); watch it elsewhere with: troupe tasks`;
+const opening = (context: Context, run: string): string =>
+  `run ${run} (no sandbox: commands run with your rights); watch it elsewhere with: ${context.command('troupe tasks')}`;
 
 /** Between two drawings, and as a multiple of what a drawing costs, so that drawing never takes much of the time. */
 const PAUSE_MS = 100;
@@ -81,7 +82,7 @@ function openView(options: WatchOptions): Watch {
   });
   const forgetResize = io.out.onResize(soon);
   const tick = setInterval(soon, TICK_MS);
-  screen.above(`${opening(run)}\n`);
+  screen.above(`${opening(context, run)}\n`);
   draw();
 
   return {

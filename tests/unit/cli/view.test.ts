@@ -4,8 +4,8 @@ import { widthOf } from '../../../src/cli/text/width.ts';
 import { depthsOf, drawView } from '../../../src/cli/view/draw.ts';
 import { linesOf } from '../../../src/cli/view/lines.ts';
 import type { ViewModel } from '../../../src/cli/view/model.ts';
-import { exitOf, renderSummary } from '../../../src/cli/view/summary.ts';
-import { asActorName, asEnvelopeId, asTaskId } from '../../../src/kernel/ids.ts';
+import { exitOf, renderSummary, type SummaryInput } from '../../../src/cli/view/summary.ts';
+import { asActorName, asEnvelopeId, asProcId, asTaskId } from '../../../src/kernel/ids.ts';
 import type { StoredRunRecord, TaskState } from '../../../src/protocol/record.ts';
 import type { ActorRow, RunRow, TaskRow } from '../../../src/protocol/shapes.ts';
 import { NO_USAGE } from '../../../src/protocol/usage.ts';
@@ -161,6 +161,7 @@ test('one line per important thing, with its time, and escapes made visible', ()
         },
       ],
     }),
+    (name) => `/out/${name}.log`,
   );
   expect(lines).toEqual([
     `${AT} task parser started by ada (try 2)\n`,
@@ -180,6 +181,9 @@ test('the summary says what was done, what not and why, the branch and what to t
       changes: { commit: 'b'.repeat(40), files: 3 },
       elapsedMs: 65_000,
       word: { from: 'lead', text: 'Two\nlines' },
+      finalGate: null,
+      outputs: new Map([['lint', '/out/prc_1.log']]),
+      command: (line) => line,
     },
     PLAIN_STYLES,
   );
@@ -188,6 +192,7 @@ docs-1 failed: lint failed
   1 of 2 tasks done in 1m05s, cost $0.25, 1.2k tokens
   ✓ parser  Do parser
   ✗ lint  Do lint (failed: gate npm run lint failed)
+      output: /out/prc_1.log
 
 lead says: Two
   lines
@@ -197,17 +202,84 @@ Branch troupe/docs-1/main: 3 files changed, at bbbbbbbbbbbb.
 Next:
   troupe tasks lint --run docs-1
   troupe diff docs-1 --stat
-  troupe merge docs-1
+  troupe merge docs-1   # without lint
   troupe tail --run docs-1
 `);
 });
 
-test('an interrupted run names resume first', () => {
+const ENDED: SummaryInput = {
+  run: { ...RUN, state: 'done', usage: NO_USAGE },
+  tasks: [],
+  changes: { commit: 'b'.repeat(40), files: 1 },
+  elapsedMs: 1_000,
+  word: null,
+  finalGate: null,
+  outputs: new Map(),
+  command: (line) => `${line} --workspace repo`,
+};
+
+test('no model, no usage; a title that is the id is not told twice; one file is one file', () => {
   const text = renderSummary(
-    { run: { ...RUN, state: 'interrupted' }, tasks: [], changes: null, elapsedMs: 0, word: null },
+    { ...ENDED, tasks: [task('a', 'done', { title: 'a' })] },
     PLAIN_STYLES,
   );
-  expect(text).toContain('Next:\n  troupe resume docs-1\n');
+  expect(text).toContain('  1 of 1 task done in 1s\n  ✓ a\n');
+  expect(text).toContain(': 1 file changed, at bbbbbbbbbbbb.');
+  expect(text).toContain('  troupe merge docs-1 --workspace repo\n');
+});
+
+test('a run whose final gate failed is not offered as if it were finished', () => {
+  const text = renderSummary(
+    {
+      ...ENDED,
+      run: { ...ENDED.run, state: 'failed' },
+      finalGate: { gate: 'npm test', output: '/out/prc_9.log' },
+    },
+    PLAIN_STYLES,
+  );
+  expect(text).toContain('  ✗ final gate npm test\n      output: /out/prc_9.log\n');
+  expect(text).toMatch(/troupe merge docs-1 .*# its final gate failed: npm test\n/);
+});
+
+test('a command task is started by nobody; a failed gate names the whole path of its output', () => {
+  const id = asTaskId('json');
+  const gate = 'x'.repeat(300);
+  const lines = linesOf(
+    record({
+      tasks: [
+        {
+          type: 'task.claimed',
+          id,
+          by: asActorName('supervisor'),
+          incarnation: 0,
+          attempt: 1,
+          leaseUntil: AT,
+        },
+        {
+          type: 'task.gate',
+          id,
+          gate,
+          stage: 'task',
+          commit: null,
+          ok: false,
+          exit: 1,
+          output: asProcId('prc_1'),
+          tries: 1,
+        },
+      ],
+    }),
+    (name) => `/${'long/'.repeat(60)}${name}.log`,
+  );
+  expect(lines[0]).toBe(`${AT} task json started (command)\n`);
+  expect(lines[2]).toBe(`${AT}   its output: /${'long/'.repeat(60)}prc_1.log\n`);
+});
+
+test('an interrupted run names resume first', () => {
+  const text = renderSummary(
+    { ...ENDED, run: { ...RUN, state: 'interrupted' }, changes: null },
+    PLAIN_STYLES,
+  );
+  expect(text).toContain('Next:\n  troupe resume docs-1 --workspace repo\n');
   expect(text).not.toContain('troupe merge');
 });
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { mailThatMattered, quoted, renderTour, type TourTask } from '../../../src/cli/demo/tour.ts';
+import { mailThatMattered, renderTour, type TourTask } from '../../../src/cli/demo/tour.ts';
+import { quoted } from '../../../src/cli/next.ts';
 import { PLAIN_STYLES } from '../../../src/cli/text/style.ts';
 import { asActorName, asEnvelopeId, asTaskId } from '../../../src/kernel/index.ts';
 import { type MailRow, NO_USAGE, type RunRow } from '../../../src/protocol/index.ts';

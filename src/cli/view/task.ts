@@ -1,0 +1,122 @@
+/** All that is known of one task, for people. Pure. */
+import type { CommandRun, TaskDetail } from '../../control/index.ts';
+import { totalTokens } from '../../protocol/usage.ts';
+import { safeLine, safeText } from '../text/safe.ts';
+import type { Styles } from '../text/style.ts';
+import { renderPairs } from '../text/table.ts';
+import { counted, money, tokens } from '../text/time.ts';
+
+/** Commands of agents are many; the last ones tell how it stands. */
+const AGENT_COMMANDS_SHOWN = 5;
+
+export interface OutputTail {
+  readonly lines: readonly string[];
+  readonly cut: boolean;
+}
+
+/** The command whose output is shown: of a command task its own last one. */
+export function outputOf(task: TaskDetail): CommandRun | null {
+  if (task.command === null) return null;
+  return task.commands.findLast((one) => one.command === task.command) ?? null;
+}
+
+export function renderTask(task: TaskDetail, tail: OutputTail | null, styles: Styles): string {
+  const parts = [
+    renderPairs(pairsOf(task)),
+    block(styles, task.command === null ? 'prompt' : 'command', task.command ?? task.prompt ?? ''),
+    block(styles, 'summary', task.summary ?? ''),
+    list(styles, 'what went wrong', task.setbacks.map(setbackLine)),
+    list(styles, 'gates', task.gates.map(gateLine)),
+    list(styles, 'commands', commandsShown(task).map(commandLine)),
+    tail === null ? '' : block(styles, tail.cut ? 'output (its end)' : 'output', outputText(tail)),
+  ];
+  return parts.filter((part) => part !== '').join('\n');
+}
+
+const outputText = (tail: OutputTail): string => tail.lines.join('\n') || '(nothing)';
+
+function pairsOf(task: TaskDetail): [string, string][] {
+  const used = totalTokens(task.usage) === 0 ? '-' : `${tokens(task.usage)} tokens`;
+  const tree = task.worktree ?? task.saved.at(-1);
+  return [
+    ['task', task.id],
+    ['title', task.title],
+    ['state', task.state],
+    ['reason', task.reason?.text ?? '-'],
+    ['owner', task.owner ?? '-'],
+    ['attempt', `${task.attempt} of ${task.attempts}`],
+    ...optional('profile', task.agent ?? ''),
+    ['needs', task.needs.join(', ') || '-'],
+    ['touches', task.touches.join(', ') || '-'],
+    ['verify', task.verify.map((gate) => safeLine(gate)).join(' · ') || '-'],
+    ['branch', task.branch ?? '-'],
+    ['commit', task.commit ?? '-'],
+    ['merged as', task.mergedCommit ?? '-'],
+    [task.worktree === null && tree !== undefined ? 'saved as' : 'worktree', tree ?? '-'],
+    ['started', task.startedAt ?? '-'],
+    ['ended', task.endedAt ?? '-'],
+    ['used', `${used}${task.usage.costUsd === 0 ? '' : `, ${money(task.usage)}`}`],
+  ];
+}
+
+const optional = (key: string, value: string): [string, string][] =>
+  value === '' ? [] : [[key, value]];
+
+function block(styles: Styles, head: string, body: string): string {
+  const shown = safeText(body).trimEnd();
+  if (shown === '') return '';
+  return `${styles.bold(head)}\n  ${shown.replaceAll('\n', '\n  ')}\n`;
+}
+
+function list(styles: Styles, head: string, lines: readonly string[]): string {
+  return lines.length === 0 ? '' : block(styles, head, lines.join('\n'));
+}
+
+const CHARGED: Readonly<Record<TaskDetail['setbacks'][number]['kind'], string>> = {
+  attempt: 'counts as an attempt',
+  conflict: 'merge conflict, reworked',
+  interruption: 'cut off',
+  nothing: 'goes back',
+  end: 'ended',
+};
+
+function setbackLine({ at, attempt, by, kind, reason }: TaskDetail['setbacks'][number]): string {
+  const who = by === null || by === 'supervisor' ? '' : ` ${by}`;
+  const claim = attempt === 0 ? '' : ` try ${attempt}${who}`;
+  return `${at}${claim} (${CHARGED[kind]}): ${safeLine(reason.text)}`;
+}
+
+function gateLine({
+  gate,
+  stage,
+  ok,
+  exit,
+  tries,
+  commit,
+  output,
+}: TaskDetail['gates'][number]): string {
+  const verdict = ok ? 'passed' : `failed (${exit === null ? 'no exit code' : `exit ${exit}`})`;
+  const on = commit === null ? '' : ` on ${commit.slice(0, 12)}`;
+  const again = tries > 1 ? ` after ${counted(tries, 'try', 'tries')}` : '';
+  const when = stage === 'merge' ? ' (merged commit)' : '';
+  return `${safeLine(gate)}${when}: ${verdict}${on}${again}${output === null ? '' : `\n  ${output}`}`;
+}
+
+function commandsShown(task: TaskDetail): CommandRun[] {
+  const gates = new Set(task.gates.map((gate) => gate.output));
+  const own = task.commands.filter((one) => one.actor === null && !gates.has(one.output));
+  const agents = task.commands.filter((one) => one.actor !== null);
+  return [...own, ...agents.slice(-AGENT_COMMANDS_SHOWN)];
+}
+
+function commandLine({ command, actor, code, why, endedAt, output }: CommandRun): string {
+  const how =
+    endedAt === null
+      ? 'not ended'
+      : why === 'exit'
+        ? `exit ${code ?? 'unknown'}`
+        : (why ?? 'ended');
+  const line = safeLine(command);
+  const shown = line.length > 100 ? `${line.slice(0, 99)}…` : line;
+  return `${actor === null ? '' : `${actor}: `}${shown} (${how})\n  ${output}`;
+}
