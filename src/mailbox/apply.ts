@@ -14,8 +14,9 @@ import type { Envelope, Mail } from '../protocol/envelope.ts';
 import type { ActorChange, StoredRunRecord } from '../protocol/record.ts';
 import { hasKey, noteId, noteKey } from './dedup.ts';
 import { mailBytes, renderEnvelope } from './envelope.ts';
+import type { Coalesced, Letter } from './letter.ts';
 import { addLetter, dropLetter } from './queue.ts';
-import type { Coalesced, Letter, Mailbox, MailState } from './state.ts';
+import type { Mailbox, MailState } from './state.ts';
 import { boxOf } from './state.ts';
 
 /** What a record changed, in order; for views. */

@@ -8,10 +8,11 @@
  */
 import { invariant } from '../kernel/invariant.ts';
 import { type Envelope, LANES } from '../protocol/envelope.ts';
+import type { Letter } from './letter.ts';
 import { AGING_MS } from './limits.ts';
 import type { LetterQueue } from './queue.ts';
 import { lettersOf } from './queue.ts';
-import type { Letter, Mailbox, MailState } from './state.ts';
+import type { Mailbox, MailState } from './state.ts';
 
 export interface DeliverOptions {
   /** The wall clock, for aging. */

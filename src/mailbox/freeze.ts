@@ -6,9 +6,10 @@
  * - M2 What was seen stays known. M4 Every unread and dead letter is in it whole, at its position.
  */
 import type { Envelope } from '../protocol/envelope.ts';
+import type { Coalesced, Letter } from './letter.ts';
 import type { MailLimits } from './limits.ts';
 import { addLetter } from './queue.ts';
-import type { Coalesced, Letter, Mailbox, MailState } from './state.ts';
+import type { Mailbox, MailState } from './state.ts';
 import { boxOf, makeMailState } from './state.ts';
 
 const VERSION = 1;

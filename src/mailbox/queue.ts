@@ -5,7 +5,7 @@
  * Invariants
  * - M4 Order of position; adding at the end, taking anywhere and the look at the first cost the same at every size.
  */
-import type { Letter } from './state.ts';
+import type { Letter } from './letter.ts';
 
 export interface LetterQueue {
   /** Positions, rising; of letters that are gone, too, until they are cleared away. */

@@ -4,26 +4,12 @@
  */
 import type { Envelope, EnvelopeState, Lane } from '../protocol/envelope.ts';
 import type { SeenKeys } from './dedup.ts';
+import type { Coalesced, Letter } from './letter.ts';
 import type { MailLimits } from './limits.ts';
 import { MAIL_LIMITS } from './limits.ts';
 import { PositionMap } from './pages.ts';
 import type { LetterQueue } from './queue.ts';
 import { makeQueue } from './queue.ts';
-
-/** Bulk mail of one sender with one `body.key`: the last one stands for all. */
-export interface Coalesced {
-  /** Position of the one that stands for the others. */
-  head: number;
-  /** Positions that will be seen with it, rising. */
-  readonly members: Set<number>;
-}
-
-export interface Letter {
-  readonly envelope: Envelope;
-  readonly bytes: number;
-  readonly atMs: number;
-  readonly coalesced: Coalesced | null;
-}
 
 export interface DeadLetter {
   readonly envelope: Envelope;
