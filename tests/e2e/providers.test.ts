@@ -39,12 +39,13 @@ async function open(options: ModelServerOptions): Promise<{ world: World; server
   return { world, server };
 }
 
+interface Begun {
+  readonly child: ChildProcess;
+  readonly done: Promise<Result>;
+}
+
 /** Beside the server in this process, so never waited for synchronously. */
-function troupe(
-  world: World,
-  env: Readonly<Record<string, string>>,
-  ...args: string[]
-): Promise<Result> {
+function begin(world: World, env: Readonly<Record<string, string>>, args: string[]): Begun {
   const child = spawn(process.execPath, [BIN, ...args], {
     cwd: world.repo,
     env: { ...world.env, ...env },
@@ -55,12 +56,21 @@ function troupe(
   let stderr = '';
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-  return new Promise((resolve) => {
+  const done = new Promise<Result>((resolve) => {
     child.on('close', (code) => {
       children.delete(child);
       resolve({ code, stdout, stderr });
     });
   });
+  return { child, done };
+}
+
+function troupe(
+  world: World,
+  env: Readonly<Record<string, string>>,
+  ...args: string[]
+): Promise<Result> {
+  return begin(world, env, args).done;
 }
 
 function reach(dialect: Dialect, server: ModelServer, key = KEY): Record<string, string> {
@@ -207,6 +217,24 @@ test('what can be known to fail fails before anything starts (exit 2)', async ()
   expect(stolen.stderr).toContain('is not sent there');
   expect(JSON.parse(world.troupe('runs', '--json').stdout)).toEqual([]);
   expect(server.seen).toEqual([]);
+});
+
+test('a run that was stopped in a stream goes on, but not without its key', async () => {
+  const { world, server } = await open({ answer: spy });
+  world.write('team.yaml', SMALL(`model: ${MODELS.anthropic}`));
+  server.faults.push({ kind: 'stall', afterBytes: 300 }, { kind: 'stall', afterBytes: 300 });
+  const env = reach('anthropic', server);
+  const { child, done } = begin(world, env, ['run', 'team.yaml', '--run-id', 'r1']);
+  await server.stalled();
+  child.kill('SIGINT');
+  expect((await done).code).toBe(130);
+  server.faults.length = 0;
+  const keyless = await troupe(world, {}, 'resume', 'r1');
+  expect(keyless.code).toBe(2);
+  expect(keyless.stderr).toContain('needs a key, and there is none');
+  const resumed = await troupe(world, env, 'resume', 'r1');
+  expect(resumed.code, resumed.stdout + resumed.stderr).toBe(0);
+  expect(server.rejections).toEqual([]);
 });
 
 test('a model of the config stands in for one that is down', async () => {
