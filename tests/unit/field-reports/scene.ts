@@ -101,6 +101,10 @@ export class HeldCommands implements CommandWork {
     this.letGo();
   }
 
+  async idle(): Promise<void> {
+    this.letGo();
+  }
+
   async close(): Promise<readonly number[]> {
     this.letGo();
     return [];
