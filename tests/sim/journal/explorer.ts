@@ -136,7 +136,11 @@ async function work(
       throw error;
     }
     ledger.acked.set(seq, text);
-    if (shape === 'snapshots' && random.next() < 0.3) void snapshot(journal, texts);
+    if (shape === 'snapshots' && random.next() < 0.3) {
+      // Written is not synced: a snapshot of it has to wait for more than that.
+      await journal.append({ k: 'tick' }, { level: 'os' }).durable;
+      void snapshot(journal, texts);
+    }
     if (shape === 'compact') journal.append({ k: 'tick', text: 'x'.repeat(random.below(900)) });
   };
   const sender = async (count: number): Promise<void> => {
