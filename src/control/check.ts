@@ -23,13 +23,13 @@ export interface CheckAnswer {
   readonly warnings: readonly string[];
 }
 
-/** Throws `control/team-file` with all problems. */
+/** Throws `control/team-file` with all problems. A key that is missing is none: a file can be written without. */
 export async function checkTeam(
   deps: ControlDeps,
   places: SettingsPlaces,
   query: TeamFileQuery,
 ): Promise<CheckAnswer> {
-  const loaded = await loadTeam(deps, places, query);
+  const loaded = await loadTeam(deps, places, { ...query, withoutKeys: true });
   const { team } = loaded;
   const { order, levels, criticalPath } = planOf(team.tasks);
   const lead = team.lead === null ? [] : [team.lead];

@@ -27,6 +27,8 @@ export interface TeamFileQuery {
   readonly cwd: string;
   /** Instead of the team's. */
   readonly model?: string | undefined;
+  /** A model whose key is missing is a note and no error: nothing is started with it. */
+  readonly withoutKeys?: boolean | undefined;
 }
 
 export interface LoadedTeam {
@@ -34,6 +36,7 @@ export interface LoadedTeam {
   readonly path: string;
   readonly team: Team;
   readonly warnings: readonly Problem[];
+  readonly notes: readonly string[];
   readonly scripts: Readonly<Record<string, string>>;
   readonly models: ModelSettings;
 }
@@ -68,9 +71,10 @@ export async function loadTeam(
   }
   const team = { ...parsed.team, model: checkedModel(query.model) ?? parsed.team.model };
   const { models } = settings;
-  const scripts = await findScripts(deps, { query, path, parsed, team, models });
+  const notes: string[] = [];
+  const scripts = await findScripts(deps, { query, path, parsed, team, models, notes });
   checkMoney(team, models);
-  return { path, team, warnings: parsed.warnings, scripts, models };
+  return { path, team, warnings: parsed.warnings, notes, scripts, models };
 }
 
 /** A budget in money that nobody could keep is refused (exit 2). */
@@ -105,6 +109,7 @@ function modelsOf(team: Team): string[] {
 const FILE_HINT = '`troupe init` writes a team file to start from.';
 
 async function readTeamFile(deps: ControlDeps, path: string, name: string): Promise<Uint8Array> {
+  await requireRegularFile(path, name);
   try {
     return await deps.files.readFile(path);
   } catch (error) {
@@ -139,6 +144,8 @@ interface ScriptSearch {
   readonly parsed: Extract<ParsedTeam, { kind: 'ok' }>;
   readonly team: Team;
   readonly models: ModelSettings;
+  /** Grows. */
+  readonly notes: string[];
 }
 
 /** Text of every script that an actor of this team can need; throws when a model can't be had. */
@@ -204,7 +211,10 @@ async function addModel(
     scripts[model] = text;
   } else {
     const problem = checkModel(model, search.models);
-    if (problem !== null) throw fail(problem.message, problem.hint);
+    if (problem === null) return;
+    const isKey = problem.code === 'providers/no-key';
+    if (!isKey || search.query.withoutKeys !== true) throw fail(problem.message, problem.hint);
+    search.notes.push(`note: ${problem.message}. Before you run it: ${lowerFirst(problem.hint)}`);
     return;
   }
   try {
@@ -217,6 +227,8 @@ async function addModel(
   }
 }
 
+const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
+
 async function readScript(deps: ControlDeps, path: string): Promise<string | null> {
   try {
     return await readText(deps.files, path);
@@ -227,5 +239,6 @@ async function readScript(deps: ControlDeps, path: string): Promise<string | nul
 }
 
 export function warningTexts(loaded: LoadedTeam, name: string): string[] {
-  return loaded.warnings.map((problem) => `warning: ${formatProblem(name, problem)}`);
+  const warnings = loaded.warnings.map((problem) => `warning: ${formatProblem(name, problem)}`);
+  return [...warnings, ...new Set(loaded.notes)];
 }

@@ -43,7 +43,7 @@ function render(answer: CheckAnswer): string {
       ? ['The lead plans the tasks from the goal.']
       : ['', 'Order:', ...steps]),
     ...(criticalPath.length > 1 ? ['', `Longest chain: ${criticalPath.join(' → ')}`] : []),
-    ...answer.warnings.map(safeLine),
+    ...(answer.warnings.length === 0 ? [] : ['', ...answer.warnings.map(safeLine)]),
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -100,7 +100,13 @@ function next(input: SummaryInput): string[] {
     commands.push(command(`troupe diff ${run.id} --stat`));
     if (run.state !== 'interrupted') commands.push(mergeLine(input));
   }
-  commands.push(command(`troupe tail --run ${run.id}`));
+  const [first] = tasks;
+  const isAllCommands = tasks.every((task) => task.owner === 'supervisor');
+  // Without agents there is no mail, but the commands have printed something.
+  if (first === undefined || !isAllCommands) commands.push(command(`troupe tail --run ${run.id}`));
+  else if (failed === undefined) {
+    commands.push(`${command(`troupe tasks ${first.id} --run ${run.id}`)}   # what it printed`);
+  }
   return commands;
 }
 

@@ -327,7 +327,24 @@ test('durations are read in milliseconds', () => {
 test('the template is a team file that works', () => {
   const team = parsed(teamTemplate('demo'));
   expect(team.name).toBe('demo');
-  expect(team.tasks.map((task) => task.id)).toEqual(['fix', 'document', 'tests']);
+  expect(team.tasks.map((task) => task.id)).toEqual(['whitespace', 'todo', 'overview']);
+  // Nobody needs a key for it.
+  expect(team.tasks.every((task) => task.run !== null)).toBe(true);
+  expect([team.lead, team.teammates, team.model]).toEqual([null, [], null]);
+});
+
+test('the template with all that it offers switched on is a team file, too', () => {
+  const team = parsed(teamTemplate('demo').replaceAll(/^#(?=\S| {2})/gm, ''));
+  expect(team.tasks.map((task) => task.id)).toEqual([
+    'whitespace',
+    'todo',
+    'overview',
+    'fix',
+    'document',
+  ]);
+  expect(team.lead?.name).toBe('lead');
+  expect(team.teammates.map((member) => member.name)).toEqual(['ada', 'bo']);
+  expect(Object.keys(team.agents)).toContain('writer');
 });
 
 test('F3: the JSON Schema refuses unknown keys and knows the format', () => {
