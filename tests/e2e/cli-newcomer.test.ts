@@ -107,10 +107,7 @@ test('a task tells how it went: tries, gates, where their output lies', () => {
 test('a run that failed may be merged, and nobody takes it for finished', () => {
   world.write(
     'team.yaml',
-    `${HEAD}goal: Make a file.\ntasks: [{ id: a, run: echo 1 > a.txt }]\nfinish: { verify: ["false"] }\nmembers: {}\n`.replace(
-      'goal: Make a file.\n',
-      '',
-    ),
+    `${HEAD}tasks: [{ id: a, run: echo 1 > a.txt }]\nfinish: { verify: ["false"] }\n`,
   );
   const run = world.troupe('run', 'team.yaml', '--run-id', 'r1');
   expect(run.code, run.stderr).toBe(1);

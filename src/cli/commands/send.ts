@@ -48,8 +48,8 @@ function told(context: Context, to: string, sent: Sent): string {
     case 'dead':
       return (
         `${to} is stopped, so nobody reads the mail; it is kept as the dead letter ${sent.id}.\n` +
-        `  ${context.command('troupe mail dead')} lists it, ` +
-        `${context.command(`troupe mail retry ${sent.id}`)} delivers it again.\n`
+        `  See ${context.command('troupe mail dead')}; write to somebody else, or drop it with: ` +
+        `${context.command(`troupe mail drop ${sent.id}`)}\n`
       );
     case 'spooled':
       return (

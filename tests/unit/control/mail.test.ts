@@ -165,3 +165,32 @@ test('a supervisor that holds the run but does not answer gets no second letter 
     sendMail(world.workspace, letter, () => Promise.resolve(null)),
   ).rejects.toMatchObject({ code: 'control/silent', exit: 4 });
 });
+
+test('mail for all is spooled, mail for a name that nobody reads is explained', async () => {
+  const world = makeControlWorld();
+  await makeRun(world, makeRunFile('r1', AT, ['ada']), [started]);
+  const send = (to: string) =>
+    sendMail(world.workspace, { ...letter, to }, () => Promise.resolve(null));
+  expect(await send('all')).toMatchObject({ to: 'all', state: 'spooled' });
+  for (const name of ['user', 'supervisor', 'broker', 'system']) {
+    await expect(send(name)).rejects.toMatchObject({ code: 'control/no-reader', exit: 5 });
+  }
+});
+
+test('who follows is given each letter as it is after the record that brought it', async () => {
+  const world = makeControlWorld();
+  const run = await makeRun(world, makeRunFile('r1', AT, ['ada']), [started]);
+  const view = await viewRun(world.workspace, 'r1', 'tail');
+  const stop = new AbortController();
+  const follow = followMail(world.workspace, view, { ...ALL, signal: stop.signal });
+  const first = follow.next();
+  const id = asEnvelopeId('env_1');
+  await run.append({
+    ...mail(1),
+    dead: [{ n: 1, id, what: 'dead', reason: 'ada is stopped', to: ada }],
+  });
+  await world.clock.advance(60_000);
+  expect((await first).value).toMatchObject({ id, state: 'dead', reason: 'ada is stopped' });
+  stop.abort();
+  await follow.return(undefined);
+});
