@@ -142,7 +142,7 @@ function instantGit() {
     commit: async () => ({ kind: 'unchanged' }),
     restore: async () => {},
     merge: async () => ({ kind: 'nothing', at: '0'.repeat(40) }),
-    advance: async () => true,
+    advance: async () => ({ kind: 'moved' }),
     view: async () => ({ kind: 'failed', text: '' }),
     scratch: async () => ({ path: '/s', drop: async () => {} }),
     drop: async () => ({ removed: true, saved: null, text: '' }),

@@ -1,5 +1,5 @@
 /** What can go wrong with a command, each with what to do about it. The only place of the room that builds errors. */
-import { EXIT, TroupeError } from '../kernel/errors.ts';
+import { EXIT, ensureError, TroupeError } from '../kernel/errors.ts';
 import { nearMatches } from '../kernel/ids.ts';
 
 const LISTED_MAX = 12;
@@ -89,6 +89,21 @@ export const errors = {
       message: `the run ${run} is not going on`,
       hint: `\`troupe resume ${run}\` goes on with it, if it was interrupted.`,
       exit: EXIT.noSupervisor,
+    }),
+  treesUnwritable: (folder: string, cause: unknown): TroupeError =>
+    new TroupeError({
+      code: 'control/trees-unwritable',
+      message: `the folder for the trees, ${folder}, cannot be made: ${ensureError(cause).message}`,
+      hint: 'Set XDG_STATE_HOME, TROUPE_TREES, or worktree.root in the team file to a place that can be written.',
+      exit: EXIT.usage,
+      cause,
+    }),
+  foreignJournal: (run: string, other: string): TroupeError =>
+    new TroupeError({
+      code: 'control/foreign-journal',
+      message: `the journal in runs/${run} belongs to the run ${other}`,
+      hint: 'Somebody copied it there. Nothing was changed; put the right folder back.',
+      exit: EXIT.usage,
     }),
   damagedRun: (run: string, path: string, why: string): TroupeError =>
     new TroupeError({

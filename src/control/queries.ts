@@ -103,9 +103,28 @@ export async function loadRun(
     onGap: (gap) => gaps.push(gap),
   });
   for await (const record of records) {
-    if (isRunRecord(record)) applyRecord(state, record);
+    requireOwn(file.id, record);
+    if (isRunRecord(record)) fold(state, record, gaps);
   }
   return { run: file.id, file, state, liveness, gaps };
+}
+
+/** A journal that was copied from another run says nothing of this one. */
+function requireOwn(
+  run: string,
+  record: { readonly k: string; readonly [field: string]: unknown },
+): void {
+  if (record.k !== 'seg' || record['name'] === run) return;
+  throw errors.foreignJournal(run, String(record['name']));
+}
+
+/** Where records are missing, a later one may not fit: what can be shown is what came before. */
+function fold(state: RunState, record: StoredRunRecord, gaps: readonly Damage[]): void {
+  try {
+    applyRecord(state, record);
+  } catch (thrown) {
+    if (gaps.length === 0) throw thrown;
+  }
 }
 
 /** The journal's own records (`seg`, `seal`) say nothing of the run. */

@@ -56,7 +56,7 @@ export async function prepareRun(
       ? places.trees
       : treesUnder(root, { workspace: places.workspace, hash: repository.hash, home });
   const treesRoot = `${trees}/${id}`;
-  await requireNoTrees(workspace, treesRoot);
+  await requireTreesFolder(workspace, treesRoot);
   const file: RunFile = {
     version: 1,
     id,
@@ -74,11 +74,18 @@ export async function prepareRun(
   return { file, notes };
 }
 
-/** Trees of a run of the same name, whose repository was deleted and made anew. */
-async function requireNoTrees(workspace: Workspace, folder: string): Promise<void> {
+/** Free of trees of a run of the same name (whose repository was deleted and made anew), and writable. */
+async function requireTreesFolder(workspace: Workspace, folder: string): Promise<void> {
   const { files } = workspace.deps;
-  if ((await files.stat(folder)) === null) return;
-  if ((await files.list(folder)).length > 0) throw errors.treesLeft(folder);
+  if ((await files.stat(folder)) !== null && (await files.list(folder)).length > 0) {
+    throw errors.treesLeft(folder);
+  }
+  // Made here, and gone with the last tree: a place that cannot be written is found before anything starts.
+  try {
+    await files.makeDirectory(folder);
+  } catch (thrown) {
+    throw errors.treesUnwritable(folder, thrown);
+  }
 }
 
 function withBudget(team: Team, usd: number | undefined): Team {

@@ -109,7 +109,7 @@ function modelsOf(team: Team): string[] {
 const FILE_HINT = '`troupe init` writes a team file to start from.';
 
 async function readTeamFile(deps: ControlDeps, path: string, name: string): Promise<Uint8Array> {
-  await requireRegularFile(path, name);
+  await requireRegularFile(deps, path, name);
   try {
     return await deps.files.readFile(path);
   } catch (error) {
@@ -126,6 +126,17 @@ async function readTeamFile(deps: ControlDeps, path: string, name: string): Prom
       cause: error,
     });
   }
+}
+
+/** What is no file may never end (a FIFO, /dev/zero); a link may lead to one that is. */
+async function requireRegularFile(deps: ControlDeps, path: string, name: string): Promise<void> {
+  const stat = await deps.files.stat(path).catch(() => null);
+  if (stat?.kind !== 'other') return;
+  throw new TroupeError({
+    code: 'control/team-file',
+    message: `${name}: it is no regular file`,
+    exit: EXIT.usage,
+  });
 }
 
 function checkedModel(model: string | undefined): string | undefined {

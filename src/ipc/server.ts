@@ -69,7 +69,12 @@ export async function startIpcServer(options: IpcServerOptions): Promise<IpcServ
   });
   await listen(server, socketPath);
   server.on('error', (error) => logger.log('error', 'ipc', { message: error.message }));
-  await writeAtomic(join(directory, 'supervisor.json'), `${JSON.stringify(file)}\n`);
+  try {
+    await writeAtomic(join(directory, 'supervisor.json'), `${JSON.stringify(file)}\n`);
+  } catch (thrown) {
+    await closeAll(server, { connections, directory, socketPath });
+    throw thrown;
+  }
 
   let closing: Promise<void> | null = null;
   return {
@@ -89,7 +94,8 @@ async function closeAll(
     readonly socketPath: string;
   },
 ): Promise<void> {
-  await rm(join(at.directory, 'supervisor.json'), { force: true });
+  // A folder in its place is not ours, and no reason to stay.
+  await rm(join(at.directory, 'supervisor.json'), { force: true }).catch(() => undefined);
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve());
   });

@@ -98,7 +98,7 @@ export async function readLockHolder(
   return alive === undefined ? null : holderOf(alive);
 }
 
-const LOCK_NAME = /^lock\.([1-9]\d{0,14})$/u;
+const LOCK_NAME = /^lock\.([1-9]\d*)$/u;
 const TEMPORARY_NAME = /^lock\.new-/u;
 
 /** All lock files by rising generation, each with the state of its holder. */

@@ -33,6 +33,12 @@ export type MergeOutcome =
   | { readonly kind: 'blocked'; readonly text: string }
   | { readonly kind: 'failed'; readonly text: string };
 
+export type AdvanceOutcome =
+  | { readonly kind: 'moved' }
+  | { readonly kind: 'stale' }
+  /** Something outside stands in the way; to be tried again. */
+  | { readonly kind: 'blocked'; readonly text: string };
+
 export interface CommandOutcome {
   readonly code: number | null;
   readonly signal: string | null;
@@ -48,7 +54,12 @@ export interface CommandOutcome {
 export type RunEvent =
   /** The run begins (its first record) or is taken up again by a new term. */
   | { readonly type: 'started' }
-  | { readonly type: 'resumed'; readonly left: readonly number[] }
+  | {
+      readonly type: 'resumed';
+      readonly left: readonly number[];
+      /** What the journal had lost, one sentence each. */
+      readonly damage: readonly string[];
+    }
   | {
       readonly type: 'request';
       readonly name: ActorName;
@@ -92,7 +103,7 @@ export type RunEvent =
       readonly type: 'ref.advanced';
       readonly task: TaskId;
       readonly to: string;
-      readonly moved: boolean;
+      readonly outcome: AdvanceOutcome;
     }
   | {
       readonly type: 'send';

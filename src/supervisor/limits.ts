@@ -27,5 +27,9 @@ export const RESTART_INTENSITY: number = 3;
 export const RESTART_PERIOD_MS: number = 60_000;
 /** Reminders to an actor that ends its turn without ending its task, per attempt. */
 export const NUDGES_MAX: number = 1;
+/** The read-only view is tried so often; a failure of git may pass. */
+export const VIEW_TRIES: number = 3;
+/** Sweeps for which a merge waits for something outside that stands in its way, before its task fails. */
+export const MERGE_HOLDS_MAX: number = 120;
 /** Share of a budget at which the run warns. */
 export const BUDGET_WARN_SHARE: number = 0.9;

@@ -79,7 +79,7 @@ export interface Live {
     readonly progress: GateProgress;
   } | null;
   /** Why no merge is begun now; looked at again with the next sweep. */
-  mergeHold: { readonly text: string; readonly waiting: boolean } | null;
+  mergeHold: { readonly text: string; readonly waiting: boolean; readonly times: number } | null;
   readonly mailDirty: Set<ActorName>;
   /** To be started even without new mail: their last turn was cut. */
   readonly wake: Set<ActorName>;
@@ -88,6 +88,8 @@ export interface Live {
   /** Monotonic start of each claim, by task. */
   readonly claimedAt: Map<TaskId, number>;
   view: 'none' | 'preparing' | 'ready' | 'failed';
+  /** Times in a row that it could not be made. */
+  viewFailures: number;
   /** Trees that are being removed, by owner. */
   readonly drops: Set<string>;
   /** The view lags behind the integration branch. */
@@ -124,6 +126,7 @@ export function makeLive(options: {
     nudges: new Map(),
     claimedAt: new Map(),
     view: 'none',
+    viewFailures: 0,
     drops: new Set(),
     viewStale: false,
     finish: null,

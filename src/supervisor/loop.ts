@@ -17,6 +17,7 @@ import {
   type Logger,
 } from '../kernel/index.ts';
 import type { StoredRunRecord } from '../protocol/index.ts';
+import { describeDamage } from './damage.ts';
 import { decide, settle } from './decide/index.ts';
 import type { Draft } from './draft.ts';
 import type { Effect } from './effect.ts';
@@ -51,6 +52,8 @@ interface Answer {
 export class RunLoop {
   readonly state: RunState;
   readonly live: Live;
+  /** What the journal had lost when it was opened, for people. */
+  readonly damage: readonly string[];
   /** Resolves when the run has ended or was interrupted and nothing of it is left; rejects when the journal failed. */
   readonly finished: Promise<void>;
   private readonly deps: LoopDeps;
@@ -69,6 +72,7 @@ export class RunLoop {
     this.live = live;
     this.deps = deps;
     this.durableSeq = deps.journal.durableSeq;
+    this.damage = describeDamage(deps.journal.report);
     let end: Answer = { resolve: () => undefined, reject: () => undefined };
     this.finished = new Promise<void>((resolve, reject) => {
       end = { resolve: () => resolve(), reject };

@@ -59,6 +59,8 @@ function isFinal(thrown: unknown): boolean {
 }
 
 async function readLetter(files: Files, path: string): Promise<Letter | null> {
+  // Anybody of this user may drop something here; reading a FIFO would never end.
+  if ((await files.stat(path))?.kind !== 'file') return null;
   try {
     const value: unknown = JSON.parse(new TextDecoder().decode(await files.readFile(path)));
     return isLetter(value) ? value : null;

@@ -11,6 +11,7 @@ import {
   ensureError,
   type Files,
   isoTime,
+  isTroupeError,
   type Logger,
   type Random,
   TroupeError,
@@ -24,6 +25,7 @@ import type {
   StoredRunRecord,
 } from '../protocol/index.ts';
 import { createIntegrationBranch, type Repository } from '../worktree/index.ts';
+import { Fold } from './damage.ts';
 import { ProcessHost } from './effects/commands.ts';
 import { GitWork } from './effects/git.ts';
 import { ViewFiles } from './effects/views.ts';
@@ -164,7 +166,7 @@ class RunningSupervisor implements Supervisor {
     await this.workspace.append({ k: 'run', at, what, run, trees: loop.state.file.treesRoot })
       .durable;
     const first = loop.state.run.startedAt === null;
-    loop.post(first ? { type: 'started' } : { type: 'resumed', left });
+    loop.post(first ? { type: 'started' } : { type: 'resumed', left, damage: loop.damage });
     // Nobody reaches the run before its first decision of this term: he would find a team that is not there yet.
     this.loops.set(run, loop);
     await ingestSpool({
@@ -185,18 +187,19 @@ class RunningSupervisor implements Supervisor {
     await files.makeDirectory(`${directory}/blobs`);
     const views = new ViewFiles({ files, clock, logger, directory: `${directory}/views` });
     await views.open();
+    const fold = new Fold((record) => {
+      applyRecord(state, record);
+      views.note(record);
+    });
     const journal = await openJournal({
       files,
       clock,
       random,
       directory: `${directory}/journal`,
       name: file.id,
-      onRecord: (stored) => {
-        const record = stored as unknown as StoredRunRecord;
-        applyRecord(state, record);
-        views.note(record);
-      },
+      onRecord: (stored) => fold.take(stored as unknown as StoredRunRecord),
     });
+    fold.finish(file.id, journal.report);
     const processes = new ProcessHost({
       exec,
       files,
@@ -214,7 +217,7 @@ class RunningSupervisor implements Supervisor {
     });
     await git.recover();
     if (state.run.startedAt === null) {
-      await createIntegrationBranch(repository, { run: file.id, base: file.baseCommit });
+      await this.createBranch(file);
     }
     const live = makeLive({
       startedMonotonic: clock.monotonicMs(),
@@ -238,6 +241,23 @@ class RunningSupervisor implements Supervisor {
       },
     });
     return loop;
+  }
+
+  /** A branch that is further on belongs to a journal that is gone: going on would do everything once more. */
+  private async createBranch(file: RunFile): Promise<void> {
+    const { repository } = this.deps;
+    try {
+      await createIntegrationBranch(repository, { run: file.id, base: file.baseCommit });
+    } catch (thrown) {
+      if (!isTroupeError(thrown) || thrown.code !== 'worktree/branch-taken') throw thrown;
+      throw new TroupeError({
+        code: 'supervisor/journal-lost',
+        message: `The journal of run ${file.id} is empty or gone, but its branch troupe/${file.id}/main has work`,
+        hint: 'Nothing was changed. Merge that branch by hand, or start a new run.',
+        exit: EXIT.storage,
+        cause: thrown,
+      });
+    }
   }
 
   private async readRunFile(run: string): Promise<RunFile> {

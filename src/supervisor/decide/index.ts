@@ -16,6 +16,7 @@ import { decideRequest } from './requests.ts';
 import { VIEW } from './roster.ts';
 import { resumed, settleEnd, started, stop, stopActor, stopped, sweep, wakeNext } from './run.ts';
 import { advance, dispatch, treeCommitted, treePrepared } from './tasks.ts';
+import { refreshView, viewReady } from './view.ts';
 
 /** What the event means. */
 export function decide(state: RunState, live: Live, happening: Happening): Draft {
@@ -24,7 +25,7 @@ export function decide(state: RunState, live: Live, happening: Happening): Draft
     case 'started':
       return started(state, live, happening);
     case 'resumed':
-      return resumed(state, live, happening, event.left);
+      return resumed(state, live, happening, event);
     case 'request':
       return decideRequest(state, live, happening, event);
     case 'actor.exited':
@@ -32,7 +33,7 @@ export function decide(state: RunState, live: Live, happening: Happening): Draft
     case 'tree.prepared':
       return treePrepared(state, live, happening, event);
     case 'view.ready':
-      return viewReady(state, live, happening);
+      return viewReady(state, live, happening, event.outcome);
     case 'tree.committed':
       return treeCommitted(state, live, happening, event);
     case 'tree.dropped':
@@ -75,45 +76,6 @@ export function settle(state: RunState, live: Live, happening: Happening): Draft
     wakeNext(state, live, happening) ??
     settleEnd(state, live, happening)
   );
-}
-
-function viewReady(state: RunState, live: Live, happening: Happening): Draft {
-  const draft = new Draft(state, happening).about('git');
-  if (happening.event.type !== 'view.ready') return draft;
-  const { outcome } = happening.event;
-  if (outcome.kind === 'failed') {
-    live.view = 'failed';
-    draft.notice({
-      to: USER,
-      lane: 'normal',
-      type: 'chat.message',
-      body: { text: `The view of the integration branch could not be made: ${outcome.text}` },
-    });
-    return draft;
-  }
-  live.view = 'ready';
-  for (const name of state.actors.byName.keys()) live.mailDirty.add(name);
-  const known = state.trees.get(VIEW);
-  if (known?.commit === outcome.start) return draft;
-  return draft.tree({
-    type: 'tree.added',
-    owner: VIEW,
-    path: outcome.path,
-    branch: null,
-    commit: outcome.start,
-  });
-}
-
-/** After each merge the view follows the integration branch (design §6). */
-function refreshView(state: RunState, live: Live, happening: Happening): Draft | null {
-  if (!live.viewStale || live.view !== 'ready') return null;
-  live.viewStale = false;
-  live.view = 'preparing';
-  return new Draft(state, happening).effect({
-    type: 'view.prepare',
-    path: `${state.file.treesRoot}/${VIEW}`,
-    refresh: true,
-  });
 }
 
 function treeDropped(state: RunState, live: Live, happening: Happening): Draft {

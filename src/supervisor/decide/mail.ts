@@ -21,6 +21,7 @@ import type { RunState } from '../state.ts';
 import { startActor, startNumbers } from './actors.ts';
 import { interruptActs } from './commands.ts';
 import { mayRun, noticeTarget, workplaceOf } from './roster.ts';
+import { needView } from './view.ts';
 
 export function directoryOf(state: RunState, nowMs: number): Directory {
   return {
@@ -220,21 +221,4 @@ function deliverTo(
     draft.effect({ type: 'actor.interrupt', name, incarnation: actor.incarnation });
   }
   return draft;
-}
-
-function needView(
-  state: RunState,
-  live: Live,
-  happening: Happening,
-  name: ActorName,
-): Draft | null {
-  // A task of its own is being prepared: its tree is the place, and its letter comes with it.
-  if (state.claims.has(name)) return null;
-  if (live.view === 'preparing' || live.view === 'failed') return null;
-  live.view = 'preparing';
-  return new Draft(state, happening).effect({
-    type: 'view.prepare',
-    path: `${state.file.treesRoot}/_view`,
-    refresh: false,
-  });
 }

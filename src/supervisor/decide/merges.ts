@@ -9,13 +9,13 @@
 import { type ProcId, type TaskId, USER } from '../../kernel/index.ts';
 import type { TaskNode } from '../../tasks/index.ts';
 import { Draft } from '../draft.ts';
-import type { CommandOutcome, Happening, MergeOutcome } from '../inbox.ts';
-import { GATE_TAIL_BYTES } from '../limits.ts';
+import type { AdvanceOutcome, CommandOutcome, Happening, MergeOutcome } from '../inbox.ts';
+import { GATE_TAIL_BYTES, MERGE_HOLDS_MAX } from '../limits.ts';
 import type { Live } from '../live.ts';
 import type { RunState } from '../state.ts';
 import { clip } from '../text.ts';
 import { gateReport } from './letters.ts';
-import { endAttempt, finish } from './task-ends.ts';
+import { endAttempt, fail, finish } from './task-ends.ts';
 
 /** Starts the head of the queue, when nothing else is being merged; null when there is nothing to start. */
 export function nextMerge(state: RunState, live: Live, happening: Happening): Draft | null {
@@ -85,7 +85,7 @@ export function mergeComputed(
       });
       return draft;
     case 'blocked':
-      hold(draft, live, outcome.text);
+      hold(draft, live, node, outcome.text);
       return draft;
     case 'failed':
       leaveQueue(live, event.task);
@@ -109,17 +109,26 @@ export function mergeComputed(
   }
 }
 
-/** The task stays at the head of the queue; the user is told once. */
-function hold(draft: Draft, live: Live, text: string): void {
+/** The task stays at the head of the queue, for a bounded time; the user is told once. */
+function hold(draft: Draft, live: Live, node: TaskNode, text: string): void {
+  const times = (live.mergeHold?.times ?? 0) + 1;
+  if (times > MERGE_HOLDS_MAX) {
+    live.mergeHold = null;
+    leaveQueue(live, node.spec.id);
+    fail(draft, live, node, { kind: 'merge', text: `it could not be merged: ${text}` });
+    return;
+  }
   if (live.mergeHold?.text !== text) {
-    draft.notice({
+    draft.about('msg').notice({
       to: USER,
       lane: 'normal',
       type: 'chat.message',
-      body: { text: `Merging waits: ${text}` },
+      body: {
+        text: `Merging ${node.spec.id} waits, and is tried again every few seconds: ${text}`,
+      },
     });
   }
-  live.mergeHold = { text, waiting: true };
+  live.mergeHold = { text, waiting: true, times };
 }
 
 /** The next gate on the merged commit, or the intent and the move of the ref. */
@@ -210,7 +219,7 @@ export function refAdvanced(
   state: RunState,
   live: Live,
   happening: Happening,
-  event: { task: TaskId; to: string; moved: boolean },
+  event: { task: TaskId; to: string; outcome: AdvanceOutcome },
 ): Draft {
   const draft = new Draft(state, happening).about('git');
   live.taskOps.delete(event.task);
@@ -219,7 +228,12 @@ export function refAdvanced(
     leaveQueue(live, event.task);
     return draft;
   }
-  if (!event.moved) {
+  if (event.outcome.kind === 'blocked') {
+    // The intent stands; it is carried out, or found void, with the next sweep.
+    hold(draft, live, node, event.outcome.text);
+    return draft;
+  }
+  if (event.outcome.kind === 'stale') {
     // W6: the same task stays at the head and is computed again on what is there now.
     live.taskOps.set(event.task, 'merge');
     draft.effect({
@@ -231,6 +245,7 @@ export function refAdvanced(
     });
     return draft;
   }
+  live.mergeHold = null;
   leaveQueue(live, event.task);
   live.tip = event.to;
   finish(draft, live, node, event.to);

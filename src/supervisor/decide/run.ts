@@ -19,6 +19,7 @@ import { startActor, startNumbers } from './actors.ts';
 import { endStopped } from './ends.ts';
 import { mayRun, VIEW, workplaceOf } from './roster.ts';
 import { dropTree, endAttempt, fail } from './task-ends.ts';
+import { needView } from './view.ts';
 
 export function started(state: RunState, live: Live, happening: Happening): Draft {
   const draft = new Draft(state, happening).about('run');
@@ -71,11 +72,19 @@ export function resumed(
   state: RunState,
   live: Live,
   happening: Happening,
-  left: readonly number[],
+  event: Extract<RunEvent, { type: 'resumed' }>,
 ): Draft {
   const draft = new Draft(state, happening).about('run');
   draft.runChange({ type: 'run.resumed', term: state.run.term + 1 });
-  endOpenProcs(draft, 'lost', left);
+  endOpenProcs(draft, 'lost', event.left);
+  if (event.damage.length > 0) {
+    draft.notice({
+      to: USER,
+      lane: 'normal',
+      type: 'chat.message',
+      body: { text: `The journal of this run was damaged. ${event.damage.join('; ')}` },
+    });
+  }
   for (const actor of state.actors.byName.values()) {
     const { name, incarnation } = actor;
     if (actor.kind === 'subagent' && actor.phase.kind !== 'ended') {
@@ -126,7 +135,11 @@ export function wakeNext(state: RunState, live: Live, happening: Happening): Dra
       live.wake.delete(name);
       continue;
     }
-    if (workplaceOf(state, name) === null) continue;
+    if (workplaceOf(state, name) === null) {
+      const draft = needView(state, live, happening, name);
+      if (draft !== null) return draft;
+      continue;
+    }
     live.wake.delete(name);
     const draft = new Draft(state, happening);
     startActor(draft, live, { ...facts, ...startNumbers(state, name), prompt: null });

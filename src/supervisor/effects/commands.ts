@@ -18,6 +18,7 @@ import {
   OUTPUT_MAX_BYTES,
   OUTPUT_TAIL_BYTES,
 } from '../limits.ts';
+import { requireStorage } from './git.ts';
 
 export interface CommandRequest {
   readonly id: ProcId;
@@ -52,7 +53,7 @@ export class ProcessHost {
     this.deps = deps;
   }
 
-  /** Never rejects. */
+  /** Rejects only when the disk takes nothing more. */
   run(request: CommandRequest): Promise<CommandOutcome> {
     const work = this.runOne(request);
     this.active.add(work);
@@ -76,6 +77,7 @@ export class ProcessHost {
         marker: `${this.deps.run}/${request.id}`,
       });
     } catch (thrown) {
+      requireStorage(thrown);
       return failed(ensureError(thrown).message);
     }
     const entry = { process, killed: this.closed || this.cancelled.delete(request.id) };

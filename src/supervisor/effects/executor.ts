@@ -15,7 +15,7 @@ import type { Effect } from '../effect.ts';
 import type { CommandOutcome, RunEvent, Token } from '../inbox.ts';
 import { KILL_GRACE_MS, THREAD_GRACE_MS } from '../limits.ts';
 import type { ProcessHost } from './commands.ts';
-import { type GitWork, messageOf } from './git.ts';
+import { type GitWork, messageOf, requireStorage } from './git.ts';
 
 /** What the executor asks of git and of the process host; a bench or a simulation brings its own. */
 export type TreeWork = Pick<
@@ -158,7 +158,7 @@ export class Executor {
       }
       case 'ref.advance': {
         const { task, to } = effect;
-        post({ type: 'ref.advanced', task, to, moved: await git.advance(effect) });
+        post({ type: 'ref.advanced', task, to, outcome: await git.advance(effect) });
       }
     }
   }
@@ -186,6 +186,7 @@ export class Executor {
         await scratch.drop();
       }
     } catch (thrown) {
+      requireStorage(thrown);
       const text = messageOf(thrown);
       return { code: null, signal: null, why: 'failed', left: [], text, cut: false, durationMs: 0 };
     }

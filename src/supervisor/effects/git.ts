@@ -3,7 +3,14 @@
  * nothing here throws. The trees of a run are found again by their paths (adding is idempotent), so a new term needs no
  * memory of them.
  */
-import { ensureError, isTroupeError, type TaskId } from '../../kernel/index.ts';
+import {
+  EXIT,
+  ensureError,
+  isTroupeError,
+  systemCode,
+  type TaskId,
+  TroupeError,
+} from '../../kernel/index.ts';
 import type { RunFile } from '../../protocol/index.ts';
 import {
   addScratchTree,
@@ -14,6 +21,7 @@ import {
   type ConflictFile,
   clearStaleLocks,
   commitTree,
+  createIntegrationBranch,
   discardChanges,
   integrationBranch,
   mergeTask,
@@ -30,7 +38,7 @@ import {
   type Tree,
 } from '../../worktree/index.ts';
 import type { Effect } from '../effect.ts';
-import type { CommitOutcome, MergeOutcome, TreeOutcome } from '../inbox.ts';
+import type { AdvanceOutcome, CommitOutcome, MergeOutcome, TreeOutcome } from '../inbox.ts';
 import { GATE_TAIL_BYTES } from '../limits.ts';
 import { clip } from '../text.ts';
 
@@ -52,6 +60,8 @@ export class GitWork {
   private readonly trees = new Map<string, TaskTree>();
   private readonly views = new Map<string, Tree>();
   private scratchCount = 0;
+  /** Where the integration branch was when it was last seen. */
+  private lastTip: string | null = null;
 
   constructor(options: { repo: Repository; file: RunFile; setup: Setup }) {
     this.repo = options.repo;
@@ -60,11 +70,15 @@ export class GitWork {
   }
 
   async tip(): Promise<string> {
-    return readIntegration(this.repo, this.file.id);
+    await this.keepIntegration();
+    const tip = await readIntegration(this.repo, this.file.id);
+    this.lastTip = tip;
+    return tip;
   }
 
   async prepare(effect: Of<'tree.prepare'>): Promise<TreeOutcome> {
     try {
+      await this.keepIntegration();
       const there = (await this.repo.deps.files.stat(effect.path)) !== null;
       const tree = await this.taskTree(effect.task, {
         path: effect.path,
@@ -80,6 +94,7 @@ export class GitWork {
       const note = effect.mode === 'resolve' ? await this.resolve(tree) : null;
       return { kind: 'ready', path: tree.path, branch: tree.branch, start: tree.start, note };
     } catch (thrown) {
+      requireStorage(thrown);
       return { kind: 'failed', text: messageOf(thrown) };
     }
   }
@@ -130,6 +145,7 @@ export class GitWork {
           return { kind: 'failed', text: `The tree is not on its branch: ${outcome.reason}.` };
       }
     } catch (thrown) {
+      requireStorage(thrown);
       return { kind: 'failed', text: messageOf(thrown) };
     }
   }
@@ -167,6 +183,7 @@ export class GitWork {
           };
       }
     } catch (thrown) {
+      requireStorage(thrown);
       const text = messageOf(thrown);
       return isTroupeError(thrown) && thrown.retryable
         ? { kind: 'blocked', text }
@@ -175,22 +192,37 @@ export class GitWork {
   }
 
   /** Idempotent (W5): a ref that is at `to` already has moved. Rejects only when git itself fails. */
-  async advance(effect: Of<'ref.advance'>): Promise<boolean> {
+  async advance(effect: Of<'ref.advance'>): Promise<AdvanceOutcome> {
+    await this.keepIntegration();
     const ref = branchRef(integrationBranch(this.file.id));
-    if ((await readRef(this.repo, ref)) === effect.to) return true;
     const { to, from } = effect;
     const reason = `troupe: merge ${effect.task}`;
     try {
-      return (await advanceRef(this.repo, { ref, to, from, reason })) === 'moved';
+      const moved =
+        (await readRef(this.repo, ref)) === to ||
+        (await advanceRef(this.repo, { ref, to, from, reason })) === 'moved';
+      if (moved) this.lastTip = to;
+      return { kind: moved ? 'moved' : 'stale' };
     } catch (thrown) {
-      // In the way for now (somebody has the branch checked out): the merge is computed again, and waits there.
-      if (isTroupeError(thrown) && thrown.retryable) return false;
-      throw thrown;
+      requireStorage(thrown);
+      if (!isTroupeError(thrown) || !thrown.retryable) throw thrown;
+      // No git of ours runs now: a lock file on the run's refs is what a killed one left.
+      if (thrown.code === 'git/locked') await clearStaleLocks(this.repo, { run: this.file.id });
+      return { kind: 'blocked', text: messageOf(thrown) };
     }
+  }
+
+  /** The run's branch is Troupe's: when somebody deleted it, it is made again where it was, and nothing is lost. */
+  private async keepIntegration(): Promise<void> {
+    if (this.lastTip === null) return;
+    const ref = branchRef(integrationBranch(this.file.id));
+    if ((await readRef(this.repo, ref)) !== null) return;
+    await createIntegrationBranch(this.repo, { run: this.file.id, base: this.lastTip });
   }
 
   async view(effect: Of<'view.prepare'>): Promise<TreeOutcome> {
     try {
+      await this.keepIntegration();
       const tree = await addViewTree(this.repo, {
         run: this.file.id,
         name: 'view',
@@ -199,6 +231,7 @@ export class GitWork {
       this.views.set(effect.path, tree);
       return { kind: 'ready', path: tree.path, branch: '', start: tree.head, note: null };
     } catch (thrown) {
+      requireStorage(thrown);
       return { kind: 'failed', text: messageOf(thrown) };
     }
   }
@@ -268,6 +301,7 @@ export class GitWork {
       }
       return { removed: false, saved: kept, text: outcome.detail };
     } catch (thrown) {
+      requireStorage(thrown);
       return { removed: false, saved: null, text: messageOf(thrown) };
     }
   }
@@ -335,6 +369,22 @@ function describeConflicts(files: readonly ConflictFile[]): string {
     return [`${file.path} (${file.kind})`, ...hunks].join('\n');
   });
   return clip(parts.join('\n\n'), GATE_TAIL_BYTES);
+}
+
+const NO_STORAGE =
+  /\b(?:ENOSPC|EDQUOT|EROFS|EIO)\b|no space left on device|disk quota exceeded|read-only file system/i;
+
+/** A disk that takes nothing more is nobody's failed attempt: it stops the run (exit 75), which is resumed later. */
+export function requireStorage(thrown: unknown): void {
+  const text = `${systemCode(thrown)} ${ensureError(thrown).message}`;
+  if (!NO_STORAGE.test(text)) return;
+  throw new TroupeError({
+    code: 'supervisor/storage',
+    message: `The disk takes nothing more: ${ensureError(thrown).message}`,
+    hint: 'Make room, then `troupe resume`.',
+    exit: EXIT.storage,
+    cause: thrown,
+  });
 }
 
 export function messageOf(thrown: unknown): string {

@@ -144,7 +144,7 @@ export class MailWorld {
 
   async begin(): Promise<void> {
     const first = this.state.run.startedAt === null;
-    this.#loop.post(first ? { type: 'started' } : { type: 'resumed', left: [] });
+    this.#loop.post(first ? { type: 'started' } : { type: 'resumed', left: [], damage: [] });
     await this.settle();
   }
 
@@ -283,7 +283,7 @@ function instantTrees(): TreeWork {
     commit: async () => ({ kind: 'unchanged' }),
     restore: async () => undefined,
     merge: async () => ({ kind: 'nothing', at: TIP }),
-    advance: async () => true,
+    advance: async () => ({ kind: 'moved' }),
     view: async ({ path }) => ({ kind: 'ready', path, branch: '', start: TIP, note: null }),
     scratch: async () => ({ path: '/s', drop: async () => undefined }),
     drop: async () => ({ removed: true, saved: null, text: '' }),
