@@ -63,10 +63,13 @@ test('code-yeongyu/oh-my-openagent#6546: two ends while the lead is busy are bot
     await reader((_name, mail) => read.push(...mail.map(({ type }) => type)))(start, port, signal);
   };
   const scene = await Scene.open({ file: two, commands, run });
+  await scene.world.settle();
+  expect(commands.started).toHaveLength(2);
   commands.letGo();
   await scene.world.settle();
   expect(scene.world.state.run.ended).toBeNull();
   free();
+  await scene.world.settle();
   await scene.world.settle();
   expect(read.filter((type) => type === 'task.finished')).toHaveLength(2);
   await scene.world.clock.advance(6000);
