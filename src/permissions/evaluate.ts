@@ -21,7 +21,7 @@ import {
   showSpot,
   spotsOf,
 } from './file-uses.ts';
-import { REASON_CHARS_MAX } from './limits.ts';
+import { COMMAND_MAX, REASON_CHARS_MAX, SPOTS_MAX } from './limits.ts';
 import { namesOf } from './paths.ts';
 import type { ActorPolicy, Policy } from './policy.ts';
 import {
@@ -86,7 +86,12 @@ export function evaluate(call: Call, policy: Policy, context: DecisionContext): 
 
 function allSpots(facts: Facts, context: DecisionContext): Spot[] {
   const spots: Spot[] = [];
-  for (const use of facts.reading.uses) spotsOf(use, context, spots);
+  for (const use of facts.reading.uses) {
+    spotsOf(use, context, spots);
+    if (spots.length <= SPOTS_MAX) continue;
+    facts.reading.cut('it uses too many files to look at each');
+    break;
+  }
   return spots;
 }
 
@@ -195,12 +200,13 @@ function floorReason(judging: Judging): string | null {
     if (odd !== null && spot.resolved?.kind === 'special') return `${showSpot(spot)}: ${odd}`;
   }
   for (const target of facts.net) if (target.kind === 'refused') return target.reason;
-  if (facts.unread !== null) return roughFloor(facts.unread.slice(0, 4_096));
+  if (facts.unread !== null) return roughFloor(facts.unread.slice(0, COMMAND_MAX));
   return null;
 }
 
 /** Asks that no default turns into allow. */
 function closedAsk({ facts, spots, anchors }: Judging): string | null {
+  if (facts.reading.unread) return facts.reading.doubts[0] ?? 'it was not read to its end';
   for (const spot of spots) {
     const verdict = floorOf(spot, anchors);
     if (verdict !== null) return `${showSpot(spot)}: ${verdict.reason}`;

@@ -130,12 +130,13 @@ function bashFacts(facts: Draft, input: Input, context: DecisionContext): void {
   else if (/^\s*$/.test(command)) facts.malformed = 'the command is empty';
   if (facts.malformed !== null) return;
   if (command.length > COMMAND_MAX) {
-    facts.reading.doubt(`it is longer than ${COMMAND_MAX} characters`);
+    facts.reading.cut(`it is longer than ${COMMAND_MAX} characters`);
     facts.unread = command;
     return;
   }
   facts.shell = readShell(command, { cwd: context.cwd ?? context.root, home: context.home });
   facts.reading = facts.shell.reading;
+  if (facts.reading.unread) facts.unread = command;
 }
 
 function fileFacts(

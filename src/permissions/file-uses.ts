@@ -7,6 +7,7 @@
  * - P7 Both the name and what it resolves to are judged: allow needs both, deny needs either.
  */
 import type { DecisionContext } from './decision.ts';
+import { PATH_MAX } from './limits.ts';
 import { type Access, type FloorVerdict, pathFloor } from './path-floor.ts';
 import { below, namedPath, namesOf, type Resolved, showPath } from './paths.ts';
 import {
@@ -34,7 +35,11 @@ export interface Spot {
 export function spotsOf(use: FileUse, context: DecisionContext, spots: Spot[]): void {
   const { path, folders } = use;
   const { text } = path;
-  const absolute = text.startsWith('/');
+  const absolute = text.startsWith('/') && !text.includes('/proc');
+  if (text.length > PATH_MAX) {
+    spots.push({ use, names: ['?'], real: [], resolved: null, problem: 'a path is too long' });
+    return;
+  }
   const all = absolute ? ROOT : folders.all;
   for (const folder of all) {
     const named = namedPath(text, folder);
@@ -48,7 +53,8 @@ export function spotsOf(use: FileUse, context: DecisionContext, spots: Spot[]): 
     const real = resolved === null ? named.names : namesOf(resolved.path);
     let problem: string | null = null;
     if (!path.known) problem = 'a path is not known before it runs';
-    else if (!absolute && folders.unknown) problem = 'in which folder it runs is not known';
+    else if (!text.startsWith('/') && folders.unknown)
+      problem = 'in which folder it runs is not known';
     spots.push({ use, names: named.names, real, resolved, problem });
   }
 }

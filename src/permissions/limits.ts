@@ -8,12 +8,16 @@ export const PATH_MAX = 4_096;
 export const SHELL_DEPTH_MAX = 64;
 /** Scripts within scripts (`bash -c`, `eval`, `trap`) that are read again. */
 export const SCRIPT_DEPTH_MAX = 4;
-/** Simple commands of one call that are looked at one by one; a longer call is also searched as text, and asked about. */
-export const COMMANDS_MAX = 20_000;
+/** Simple commands of one call that are looked at one by one; the text of a longer call is searched, and asked about. */
+export const COMMANDS_MAX = 500;
 /** Characters of one call that are searched as text, where they can't be read. */
-export const SEARCHED_MAX = 200_000;
+export const SEARCHED_MAX = 150_000;
+/** Words of one command. */
+export const WORDS_MAX = 1_000;
+/** Brackets and backquotes of one text; more of them are no program that a person reads. */
+export const OPENERS_MAX = 1_500;
 /** Nodes that are visited inside of words of one call. */
-export const NODES_MAX = 200_000;
+export const NODES_MAX = 5_000;
 /** Folders a command may be in at once, as far as its `cd`s can be followed. */
 export const FOLDERS_MAX = 8;
 /** Words that one brace expansion is spelled out to. */
@@ -22,6 +26,9 @@ export const BRACES_MAX = 64;
 export const REASONS_MAX = 16;
 /** Characters of a reason. */
 export const REASON_CHARS_MAX = 300;
+
+/** Files at places that one call may use. */
+export const SPOTS_MAX = 400;
 
 /** Bounds of a policy. */
 export const RULES_MAX = 2_000;

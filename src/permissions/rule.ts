@@ -13,7 +13,7 @@ import type {
 } from '../protocol/team.ts';
 import type { Access } from './path-floor.ts';
 import { below, foldName, namesOf } from './paths.ts';
-import { gitWords } from './shell/git-options.ts';
+import { gitWords, withoutFree } from './shell/git-options.ts';
 import { baseName } from './shell/place.ts';
 import type { Exec } from './shell/reading.ts';
 import {
@@ -226,7 +226,7 @@ export function tokenFits(token: Token, text: string): boolean {
 export function fitsNarrow(rule: Rule, exec: Exec): boolean {
   const { argv } = rule;
   if (argv === null) return false;
-  const words = exec.argv;
+  const words = exec.argv[0]?.text === 'git' ? withoutFree(exec.argv) : exec.argv;
   if (words.length < argv.length || (rule.exact && words.length !== argv.length)) return false;
   const [name] = words;
   if (name === undefined || name.derived || name.text.includes('/')) return false;

@@ -25,7 +25,7 @@ export function judgeCommand(argv: readonly Arg[], place: Place): void {
   if (first === undefined) return;
   const { reading } = place;
   if (place.depth > SHELL_DEPTH_MAX) {
-    reading.doubt('it is nested too deep to be read');
+    reading.cut('it is nested too deep to be read');
     return;
   }
   if (!first.known || first.glob !== null) dynamicName(spelled, place);
@@ -192,6 +192,18 @@ function judgeWrapper(
   }
   if (!peeled.plain && !(name === 'xargs' && argv[0]?.plain === true))
     reading.doubt(`${name} runs what follows it`);
+  for (const option of name === 'xargs' ? peeled.own.options : []) {
+    if (option.value === null || (option.name !== 'a' && !option.name.startsWith('arg'))) continue;
+    const { folders } = place;
+    reading.uses.push({
+      access: 'read',
+      path: option.value,
+      folders,
+      sure: true,
+      deep: 'no',
+      by: name,
+    });
+  }
   if (name === 'xargs') judgeXargs(peeled, inner);
   else if (peeled.argv.length > 0)
     judgeCommand(peeled.argv, { ...inner, folders: foldersBehind(name, peeled, inner) });

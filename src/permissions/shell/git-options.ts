@@ -60,6 +60,18 @@ const FREE_SPELLINGS: ReadonlySet<string> = new Set([
   'no-gpg-sign',
 ]);
 
+/** Without the global options that only change how it looks: `git --no-pager log` is `git log`. */
+export function withoutFree(argv: readonly Arg[]): readonly Arg[] {
+  let from = 1;
+  while (
+    GLOBAL_FREE.has(argv[from]?.text.replace(/^--?/, '') ?? '') &&
+    argv[from]?.text.startsWith('-') === true
+  )
+    from += 1;
+  const [name] = argv;
+  return from === 1 || name === undefined ? argv : [name, ...argv.slice(from)];
+}
+
 /** Why this git command is more than its name says; null when it is not. `args`: after the subcommand. */
 export function gitHazard(command: string, args: readonly Arg[]): string | null {
   const read = gitOptions(command, args);

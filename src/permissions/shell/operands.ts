@@ -56,8 +56,13 @@ export function judgeOperands(one: Judged): void {
   ) {
     use(one, literal('.'), { role: 'read', deep });
   }
+  if (operands.length === 0 && LISTS_HERE.has(one.name)) {
+    use(one, literal('.'), { role: 'list', deep: 'no' });
+  }
   if (program.last === 'write' && operands.length > 1) intoFolder(one, operands);
 }
+
+const LISTS_HERE: ReadonlySet<string> = new Set(['ls', 'dir', 'vdir', 'du', 'tree']);
 
 type Deep = 'no' | 'all' | 'visible';
 
@@ -78,7 +83,7 @@ function isDeep(program: Program, read: Options): Deep {
 
 function judgeOptions(one: Judged, program: Program, read: Options): void {
   const { reading } = one.place;
-  const risky = program.hazards.size + program.writes.size + program.reads.size > 0;
+  const risky = program.hazards.size + program.writes.size > 0;
   if (read.wild && risky) reading.doubt(`a glob may turn into an option of ${one.name}`);
   for (const option of read.options) {
     const shown = `${option.long ? '--' : '-'}${option.name}`;
@@ -98,7 +103,7 @@ function use(one: Judged, arg: Arg, o: { readonly role: Role; readonly deep: Dee
     return;
   }
   // `-` is the standard input or output.
-  if (arg.text === '-' && arg.known) return;
+  if (arg.known && (arg.text === '-' || arg.text === '/dev/null')) return;
   const { reading, folders } = one.place;
   if (o.role === 'delete' && one.name === 'mv') {
     reading.uses.push({ access: 'read', path: arg, folders, sure: true, deep: 'no', by: one.name });
@@ -112,7 +117,7 @@ function maybe(one: Judged, arg: Arg): void {
   if (/^--?(exclude|ignore|glob|iglob|not|include|filter)/.test(arg.text)) return;
   const { reading, folders } = one.place;
   const add = (path: Arg): void => {
-    if (path.text === '' || path.text === '-') return;
+    if (path.text === '' || path.text === '-' || path.text === '/dev/null') return;
     reading.uses.push({ access: 'read', path, folders, sure: false, deep: 'no', by: one.name });
   };
   const equals = arg.text.indexOf('=');

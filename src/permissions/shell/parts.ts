@@ -43,7 +43,7 @@ export function roughly(walk: Walk, text: string, place: Place): void {
   walk.seen.add(text);
   walk.searched += text.length;
   if (walk.searched > SEARCHED_MAX) {
-    walk.reading.doubt('it is nested too deep to be read');
+    walk.reading.cut('it is nested too deep to be read');
     return;
   }
   const denied = roughFloor(text);
@@ -89,7 +89,7 @@ function hidden(walk: Walk, text: string, place: Place): void {
 export function visitParts(walk: Walk, node: SyntaxNode, place: Place): void {
   walk.nodes += 1;
   if (walk.nodes > NODES_MAX || place.depth > SHELL_DEPTH_MAX) {
-    walk.reading.doubt('it is nested too deep to be read');
+    walk.reading.cut('it is nested too deep to be read');
     if (place.depth > SHELL_DEPTH_MAX) roughly(walk, place.text, place);
     return;
   }

@@ -45,6 +45,7 @@ export class Reading {
   readonly doubts: string[] = [];
   /** Environment variables that are set and not known to be harmless. */
   readonly env: string[] = [];
+  unread = false;
   /** Why the floor refuses it. */
   denied: string | null = null;
   /** Each word as it was read, for the canonical text; but for those that are plain letters. */
@@ -58,6 +59,12 @@ export class Reading {
   keep(word: Word, arg: Arg): void {
     this.args ??= new Map();
     this.args.set(word, arg);
+  }
+
+  /** Some of it was not read at all: what is missing may be anything, also what the floor refuses. */
+  cut(reason: string): void {
+    this.unread = true;
+    this.doubt(reason);
   }
 
   doubt(reason: string): void {

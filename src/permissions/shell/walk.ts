@@ -20,7 +20,15 @@ import {
   type Statement,
   type SyntaxNode,
 } from 'unbash';
-import { COMMAND_MAX, COMMANDS_MAX, SCRIPT_DEPTH_MAX, SHELL_DEPTH_MAX } from '../limits.ts';
+import {
+  COMMAND_MAX,
+  COMMANDS_MAX,
+  OPENERS_MAX,
+  PATH_MAX,
+  SCRIPT_DEPTH_MAX,
+  SHELL_DEPTH_MAX,
+  WORDS_MAX,
+} from '../limits.ts';
 import { type Arg, literal } from './arg.ts';
 import { judgeCommand } from './commands.ts';
 import {
@@ -84,7 +92,7 @@ function topPlace(walk: Walk, text: string, folders: Folders): Place {
     readScript: (inner, place) => {
       walk.reading.doubt('it has a script in a word');
       if (place.scripts >= SCRIPT_DEPTH_MAX)
-        walk.reading.doubt('scripts are nested too deep to be read');
+        walk.reading.cut('scripts are nested too deep to be read');
       else
         readText(walk, inner, {
           ...place,
@@ -101,7 +109,11 @@ function topPlace(walk: Walk, text: string, folders: Folders): Place {
 function readText(walk: Walk, text: string, place: Place): ParsedScript | null {
   const { reading } = walk;
   if (text.length > COMMAND_MAX) {
-    reading.doubt('it is too long to be read');
+    reading.cut('it is too long to be read');
+    return null;
+  }
+  if (text.length > OPENERS_MAX && countOpeners(text) > OPENERS_MAX) {
+    reading.cut('it has more brackets in it than can be followed');
     return null;
   }
   let script: ParsedScript | null = null;
@@ -111,11 +123,21 @@ function readText(walk: Walk, text: string, place: Place): ParsedScript | null {
   } catch (error) {
     // A stack that ends: the text is nested deeper than anything a person writes.
     if (!(error instanceof RangeError)) throw error;
-    reading.doubt('it is nested too deep to be read');
+    reading.cut('it is nested too deep to be read');
     roughly(walk, text, place);
     return null;
   }
   return script;
+}
+
+function countOpeners(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    // ( [ { `
+    if (code === 40 || code === 91 || code === 123 || code === 96) count += 1;
+  }
+  return count;
 }
 
 function walkScript(walk: Walk, script: ParsedScript, place: Place): Folders {
@@ -140,7 +162,7 @@ function walkList(walk: Walk, list: readonly Statement[], place: Place): Folders
 
 function walkNode(walk: Walk, node: PipelineNode | Statement['command'], place: Place): Flow {
   if (place.depth > SHELL_DEPTH_MAX) {
-    walk.reading.doubt('it is nested too deep to be read');
+    walk.reading.cut('it is nested too deep to be read');
     roughly(walk, place.text, place);
     return stay(place.folders);
   }
@@ -256,10 +278,14 @@ function walkCompound(walk: Walk, node: CompoundCommand, place: Place): Flow {
 function walkCommand(walk: Walk, node: Command, place: Place): Flow {
   walk.commands += 1;
   if (walk.commands > COMMANDS_MAX) {
-    walk.reading.doubt('it has too many commands to look at each');
+    walk.reading.cut('it has too many commands to look at each');
     return stay(place.folders);
   }
   const { prefix, name, suffix } = node;
+  if (prefix.length + suffix.length > WORDS_MAX) {
+    walk.reading.cut('a command in it has too many words to look at each');
+    return stay(place.folders);
+  }
   const argv: Arg[] = [];
   let heredocs = place.heredocs;
   for (const part of prefix) {
@@ -314,6 +340,21 @@ function folderAfter(walk: Walk, argv: readonly Arg[], folders: Folders): Flow {
     return anywhere;
   }
   const { text } = target;
+  if (targets.length === 0) {
+    const use = {
+      access: 'list',
+      path: target,
+      folders,
+      sure: true,
+      deep: 'no',
+      by: which,
+    } as const;
+    walk.reading.uses.push(use);
+  }
+  if (text.length > PATH_MAX || folders.all.some((one) => one.length > PATH_MAX)) {
+    walk.reading.cut('the folder that `cd` goes to has too long a path');
+    return anywhere;
+  }
   if (text.startsWith('/')) return { ok: { all: [text], unknown: false }, fail: folders };
   return {
     ok: { all: folders.all.map((one) => `${one}/${text}`), unknown: folders.unknown },
