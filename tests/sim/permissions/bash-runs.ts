@@ -12,16 +12,17 @@ const BASH = '/bin/bash';
 const BWRAP = ['/usr/bin/bwrap', '/usr/local/bin/bwrap'].find((path) => existsSync(path));
 export const hasBash: boolean = existsSync(BASH);
 
-/** One file per text, for a job that an earlier text left behind may write late. */
+/** Each name is told with the number of its text, for a job that an earlier text left behind may write late. */
 const DRIVER = `
-readonly LOGS=$1 COUNT=$2
-command_not_found_handle() { printf '%s\\0' "$1" >> "$LOGS/$SAMPLE.log"; return 127; }
-ulimit -t 20 -f 1000 2>/dev/null
+readonly FOLDER=$1 COUNT=$2
+command_not_found_handle() { printf '%s %s\\0' "$SAMPLE" "$1" >> "$FOLDER/log"; return 127; }
+ulimit -t 20 -f 10000 2>/dev/null
 FUNCNEST=20
+cd "$FOLDER/work" || exit 1
 for ((sample = 0; sample < COUNT; sample++)); do
-  IFS= read -r -d '' text < "$LOGS/$sample.txt"
-  ( readonly SAMPLE=$sample; unset sample; cd "$LOGS/work" && eval "$text" ) </dev/null >/dev/null 2>&1
-done
+  IFS= read -r -d '' -u 9 text
+  ( readonly SAMPLE=$sample; unset sample; exec 9<&-; eval "$text" ) </dev/null >/dev/null 2>&1
+done 9< "$FOLDER/texts"
 `;
 
 /** For each text the names that were tried, in order. */
@@ -29,8 +30,7 @@ export function namesTried(texts: readonly string[]): string[][] {
   const folder = mkdtempSync(join(tmpdir(), 'troupe-fuzz-'));
   try {
     mkdirSync(join(folder, 'work'));
-    for (const [index, text] of texts.entries())
-      writeFileSync(join(folder, `${index}.txt`), `${text}\0`);
+    writeFileSync(join(folder, 'texts'), texts.map((text) => `${text}\0`).join(''));
     const inner = [
       BASH,
       '--noprofile',
@@ -67,13 +67,18 @@ export function namesTried(texts: readonly string[]): string[][] {
     if (ran.error !== undefined) throw ran.error;
     if (ran.status === null)
       throw new Error(`bash was ended by ${ran.signal}: ${ran.stderr.toString()}`);
-    return texts.map((_, index) => readLog(join(folder, `${index}.log`)));
+    return readLog(join(folder, 'log'), texts.length);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function readLog(path: string): string[] {
-  if (!existsSync(path)) return [];
-  return readFileSync(path, 'utf8').split('\0').slice(0, -1);
+function readLog(path: string, count: number): string[][] {
+  const found: string[][] = Array.from({ length: count }, () => []);
+  if (!existsSync(path)) return found;
+  for (const entry of readFileSync(path, 'utf8').split('\0').slice(0, -1)) {
+    const space = entry.indexOf(' ');
+    found[Number(entry.slice(0, space))]?.push(entry.slice(space + 1));
+  }
+  return found;
 }
