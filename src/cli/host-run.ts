@@ -162,7 +162,7 @@ async function tellEnd(context: Context, workspace: Workspace, over: Over): Prom
     word,
     finalGate: finalGateOf(workspace, view),
     outputs: await lastOutputs(workspace, view),
-    command: context.command,
+    command: (line: string) => context.command(line),
   };
   context.print(renderSummary({ run: row, tasks, changes, elapsedMs, ...more }, context.styles));
 }

@@ -100,9 +100,9 @@ const TEAM_FILES: readonly Case[] = [
     says: 'team.yaml:3:8: model: the script nothing.yaml was not found',
   },
   {
-    what: 'a provider of another version',
+    what: 'a model without a key',
     file: `${HEAD}model: anthropic/claude-sonnet-5-5\ntasks:\n  - { id: a, prompt: x }\n`,
-    says: 'team.yaml:3:8: model: the provider "anthropic"',
+    says: 'team.yaml:3:8: model: "anthropic/claude-sonnet-5-5" needs a key',
   },
   {
     what: 'agents without a model',

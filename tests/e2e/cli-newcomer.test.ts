@@ -141,26 +141,51 @@ test('gc takes the tree of a failed task of an ended run, and says where its wor
   expect(json('tasks', 'a')).toMatchObject([{ worktree: null, saved: [ref] }]);
 });
 
-/** Both change one line; whichever comes second is reworked on top of the other. */
-const CONFLICT = (style: string): string => `${HEAD}merge: { style: ${style} }
+/** Both start from the same README; `two` ends when `one` is merged, meets a conflict and keeps both lines. */
+const CONFLICT = (style: string): string => `${HEAD}model: scripted/script.yaml
+merge: { style: ${style} }
+members: { teammates: [{ name: ada, agent: implementer }, { name: bo, agent: implementer }] }
+permissions: { default: allow }
 tasks:
-  - { id: one, run: "sed -i.bak s/A/one/ README.md; rm -f *.bak; echo 1 > one.txt" }
-  - { id: two, run: "sed -i.bak s/A/two/ README.md; rm -f *.bak; echo 2 > two.txt" }
+  - { id: one, prompt: One. }
+  - { id: two, prompt: Two. }
+`;
+
+const CONFLICT_SCRIPT = `version: 1
+sections:
+  - task: one
+    turns:
+      - calls:
+          - bash:
+              command: >-
+                until git rev-parse -q --verify refs/heads/troupe/r1/task/two; do sleep 0.1; done;
+                echo one >> README.md; echo 1 > one.txt
+      - calls: [{ complete_task: { summary: one } }]
+    otherwise: { text: Noted. }
+  - task: two
+    turns:
+      - calls:
+          - bash:
+              command: >-
+                until git cat-file -e troupe/r1/main:one.txt; do sleep 0.1; done;
+                echo two >> README.md; echo 2 > two.txt
+      - calls: [{ complete_task: { summary: two } }]
+      - calls: [{ write_file: { path: README.md, content: "A repository\\none\\ntwo\\n" } }]
+      - calls: [{ complete_task: { summary: both lines stay } }]
+    otherwise: { text: Noted. }
 `;
 
 test.each(['merge', 'squash', 'rebase'])(
-  'diff of a task is its own work, also after a conflict (%s)',
+  'the diff of a task is its own work, also after a conflict (%s)',
   (style) => {
     world.write('team.yaml', CONFLICT(style));
+    world.write('script.yaml', CONFLICT_SCRIPT);
     const run = world.troupe('run', 'team.yaml', '--run-id', 'r1');
     expect(run.code, run.stdout + run.stderr).toBe(0);
-    const paths = (task: string): string[] => json('diff', task).files.map((one: any) => one.path);
-    expect([...new Set([...paths('one'), ...paths('two')])].toSorted()).toEqual([
-      'README.md',
-      'one.txt',
-      'two.txt',
-    ]);
-    expect(paths('one')).not.toContain('two.txt');
-    expect(paths('two')).not.toContain('one.txt');
+    expect(json('tasks', 'two')[0].setbacks).toMatchObject([{ kind: 'conflict' }]);
+    const changes = (task: string): string[] =>
+      json('diff', task).files.map((one: any) => `${one.path} +${one.added} -${one.removed}`);
+    expect(changes('one')).toEqual(['README.md +1 -0', 'one.txt +1 -0']);
+    expect(changes('two')).toEqual(['README.md +1 -0', 'two.txt +1 -0']);
   },
 );

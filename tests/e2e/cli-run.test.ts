@@ -126,20 +126,20 @@ test('merge refuses what would lose edits, names the files, then merges', () => 
   expect(json('merge', 'g1')).toMatchObject({ state: 'up-to-date' });
 });
 
-test('a failed task is exit 1 and says why; its tree is kept, and gc says so', () => {
+test('a failed task is exit 1 and says why; its tree stays until gc, which saves its work', () => {
   world.write(
     'team.yaml',
-    `version: 1\nname: bad\ntasks:\n  - { id: bad, run: echo oops; exit 3, attempts: 1 }\n`,
+    `version: 1\nname: bad\ntasks:\n  - { id: bad, run: echo oops > oops.txt; exit 3, attempts: 1 }\n`,
   );
   const run = world.troupe('run', 'team.yaml', '--run-id', 'b1');
   expect(run.code).toBe(1);
-  expect(run.stdout).toContain('0 of 1 tasks done');
+  expect(run.stdout).toContain('0 of 1 task done');
   expect(run.stdout).toContain('exit status 3');
   expect(run.stdout).toContain('troupe tasks bad --run b1');
   expect(json('worktrees')).toMatchObject([{ task: 'bad', run: 'b1', state: 'failed' }]);
   const { removed, kept } = json('worktrees', 'gc');
-  expect(removed).toEqual([]);
-  expect(kept).toMatchObject([{ task: 'bad', kept: 'task bad is failed: its work is not merged' }]);
+  expect(kept).toEqual([]);
+  expect(removed).toMatchObject([{ task: 'bad', saved: 'refs/troupe/saved/b1/bad/1' }]);
 });
 
 test('run --json prints one document', () => {

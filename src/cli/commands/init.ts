@@ -24,7 +24,7 @@ export async function run(
 }
 
 function nextText(context: Context, file: string): string {
-  const next = [`troupe check ${file}`, `troupe run ${file}`].map(context.command);
+  const next = [`troupe check ${file}`, `troupe run ${file}`].map((line) => context.command(line));
   return `Wrote ${file}. Next: ${next.join(', then ')}\n`;
 }
 

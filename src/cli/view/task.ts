@@ -5,9 +5,13 @@ import { safeLine, safeText } from '../text/safe.ts';
 import type { Styles } from '../text/style.ts';
 import { renderPairs } from '../text/table.ts';
 import { counted, money, tokens } from '../text/time.ts';
+import { fit } from '../text/width.ts';
 
 /** Commands of agents are many; the last ones tell how it stands. */
 const AGENT_COMMANDS_SHOWN = 5;
+/** The whole of it is in the output of the gate, which is named. */
+const REASON_MAX = 240;
+const COMMAND_MAX = 100;
 
 export interface OutputTail {
   readonly lines: readonly string[];
@@ -42,7 +46,7 @@ function pairsOf(task: TaskDetail): [string, string][] {
     ['task', task.id],
     ['title', task.title],
     ['state', task.state],
-    ['reason', task.reason?.text ?? '-'],
+    ['reason', fit(safeLine(task.reason?.text ?? '-'), REASON_MAX)],
     ['owner', task.owner ?? '-'],
     ['attempt', `${task.attempt} of ${task.attempts}`],
     ...optional('profile', task.agent ?? ''),
@@ -83,7 +87,7 @@ const CHARGED: Readonly<Record<TaskDetail['setbacks'][number]['kind'], string>> 
 function setbackLine({ at, attempt, by, kind, reason }: TaskDetail['setbacks'][number]): string {
   const who = by === null || by === 'supervisor' ? '' : ` ${by}`;
   const claim = attempt === 0 ? '' : ` try ${attempt}${who}`;
-  return `${at}${claim} (${CHARGED[kind]}): ${safeLine(reason.text)}`;
+  return `${at}${claim} (${CHARGED[kind]}): ${fit(safeLine(reason.text), REASON_MAX)}`;
 }
 
 function gateLine({
@@ -116,7 +120,5 @@ function commandLine({ command, actor, code, why, endedAt, output }: CommandRun)
       : why === 'exit'
         ? `exit ${code ?? 'unknown'}`
         : (why ?? 'ended');
-  const line = safeLine(command);
-  const shown = line.length > 100 ? `${line.slice(0, 99)}…` : line;
-  return `${actor === null ? '' : `${actor}: `}${shown} (${how})\n  ${output}`;
+  return `${actor === null ? '' : `${actor}: `}${fit(safeLine(command), COMMAND_MAX)} (${how})\n  ${output}`;
 }

@@ -72,6 +72,15 @@ test('the version and help are on the standard output', async () => {
   expect((await cli('--help')).out).toContain('Commands:');
 });
 
+test('a usage error names the help of its command; no command at all is the help', async () => {
+  expect((await cli('run')).err).toContain('See `troupe run --help`.');
+  expect((await cli('--workspace', 'x', 'diff')).err).toContain('See `troupe diff --help`.');
+  const alone = await cli();
+  expect(alone).toMatchObject({ exit: 2, out: '' });
+  expect(alone.err).toContain('Commands:');
+  expect(alone.err).not.toContain('name a command');
+});
+
 test('options are read strictly', () => {
   const options = { now: true, from: '12', usd: '0.50', name: 'x' };
   expect([flag(options, 'now'), flag(options, 'later')]).toEqual([true, false]);

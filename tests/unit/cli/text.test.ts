@@ -111,3 +111,12 @@ test('durations and amounts are short', () => {
   expect(money({ ...NO_USAGE, costUsd: 0.0031, estimated: true })).toBe('~$0.0031');
   expect(tokens({ ...NO_USAGE, inputTokens: 12_345 })).toBe('12.3k');
 });
+
+test('a column with a measure is cut to it where there is no terminal, too', () => {
+  const rows = [{ text: 'x'.repeat(300) }];
+  const shown = renderTable([{ head: 'REASON', cell: (row) => row.text, max: 20 }], rows, {
+    width: null,
+    styles: PLAIN_STYLES,
+  });
+  expect(shown).toBe(`REASON\n${'x'.repeat(19)}…\n`);
+});

@@ -178,3 +178,24 @@ test('a supervisor that does not answer is taken to hold the newest run', () => 
   expect(livenessOf(report, 'r', false).alive).toBe(false);
   expect(livenessOf({ holder: null, status: null }, 'r', true).alive).toBe(false);
 });
+
+test('actors of a run that is over stand since its end', async () => {
+  const world = makeControlWorld();
+  const file = makeRunFile('r1', AT, ['ada']);
+  const ada = asActorName('ada');
+  const profile = file.team.agents['implementer']!;
+  await makeRun(world, file, [
+    started('r1'),
+    {
+      k: 'sup',
+      at: AT,
+      actors: [
+        { type: 'actor.added', name: ada, kind: 'teammate', profile, parent: null, depth: 0 },
+        { type: 'actor.started', name: ada, incarnation: 1, epoch: 1 },
+      ],
+    },
+    ended('done'),
+  ]);
+  const view = await viewRun(world.workspace, 'r1', 'ps');
+  expect(actorsOf(view)).toMatchObject([{ name: 'ada', state: 'stopped', since: DAY }]);
+});
