@@ -40,7 +40,7 @@ export function isName(text: string): boolean {
 }
 
 /** Trusted casts: for text that has been checked, or that this code made. */
-export const asRunId = (text: string): RunId => text as RunId;
+const asRunId = (text: string): RunId => text as RunId;
 export const asTaskId = (text: string): TaskId => text as TaskId;
 export const asActorName = (text: string): ActorName => text as ActorName;
 export const asEnvelopeId = (text: string): EnvelopeId => text as EnvelopeId;

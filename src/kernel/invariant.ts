@@ -13,8 +13,3 @@ export function invariant(condition: unknown, message: string): asserts conditio
     throw new InvariantError(message);
   }
 }
-
-/** For the `default` of a statement switch over a closed union. */
-export function assertNever(value: never, what: string): never {
-  throw new InvariantError(`${what}: unexpected ${JSON.stringify(value)}`);
-}

@@ -18,8 +18,8 @@ import {
   QUIET_LOOKS,
   SNAPSHOT_MS,
 } from './limits.ts';
-import { bootId, type ProcessEntry, type ProcessReader } from './process-table.ts';
 import { pause } from './pause.ts';
+import { bootId, type ProcessEntry, type ProcessReader } from './process-table.ts';
 import { descendants, endAll, findMarked, ourselves, signal, sweepMarked } from './strays.ts';
 
 export interface TreeOptions {

@@ -1,7 +1,7 @@
 /** Room `platform`: Node adapters of the kernel's ports, and what else needs the machine itself. */
 export { CryptoRandom } from './crypto-random.ts';
 export type { Rung } from './exec-launch.ts';
-export { findWrappers, type Isolation, probe, type Wrapper } from './isolation.ts';
+export { findWrappers, type Isolation, type Wrapper } from './isolation.ts';
 export { JsonLogger, type JsonLoggerOptions } from './json-logger.ts';
 export {
   acquireLock,
@@ -25,7 +25,6 @@ export {
   type InsideStat,
   listInside,
   makeDirectoriesInside,
-  openInside,
   readInside,
   statInside,
   writeInside,

@@ -70,13 +70,6 @@ export function systemWrappers(): Promise<readonly Wrapper[]> {
   return probed;
 }
 
-/** What commands are isolated by on this machine, probed once. */
-export async function probe(): Promise<Isolation> {
-  const [best] = await systemWrappers();
-  if (best === undefined) return { isolation: 'none', detail: 'not probed' };
-  return { isolation: best.isolation, detail: best.detail };
-}
-
 function candidates(folders: readonly string[]): Wrapper[] {
   if (process.platform !== 'linux') return [];
   const tool = (name: string): string | null => findProgram(name, folders);

@@ -20,7 +20,7 @@ import {
   type Stats,
 } from 'node:fs';
 import { isAbsolute, join, sep } from 'node:path';
-import { type TroupeError, systemCode } from '../kernel/errors.ts';
+import { systemCode, type TroupeError } from '../kernel/errors.ts';
 import { platformError } from './errors.ts';
 import { LINKS_MAX, PATH_PARTS_MAX } from './limits.ts';
 

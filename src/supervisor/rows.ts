@@ -24,7 +24,7 @@ import type { Liveness } from './live.ts';
 import type { RunState } from './state.ts';
 
 /** A run that is neither ended nor held by a supervisor is interrupted. */
-export function runStatus(state: RunState, liveness: Liveness): RunStatus {
+function runStatus(state: RunState, liveness: Liveness): RunStatus {
   if (state.run.ended !== null) return state.run.ended.state;
   return liveness.alive ? 'running' : 'interrupted';
 }

@@ -10,8 +10,8 @@ export {
   toolSpecs,
   toolsForKind,
 } from './catalog.ts';
-export { boundOutcome, type Excerpt, excerpt, excerptText } from './large-text.ts';
-export { type Access, type GuardedPath, guardPath, protectedReason } from './path-guard.ts';
+export { boundOutcome } from './large-text.ts';
+export { type Access, type GuardedPath, guardPath } from './path-guard.ts';
 export type {
   Effect,
   Outputs,

@@ -4,14 +4,14 @@ import type { Outputs, ToolOutcome } from './tool.ts';
 
 const encoder = new TextEncoder();
 
-export interface Excerpt {
+interface Excerpt {
   readonly head: string;
   readonly tail: string;
   readonly bytes: number;
 }
 
 /** Whole lines where there are any, whole characters always. Null: the text is small enough. */
-export function excerpt(text: string): Excerpt | null {
+function excerpt(text: string): Excerpt | null {
   if (text.length * 3 <= RESULT_BYTES_MAX) return null;
   const bytes = encoder.encode(text);
   if (bytes.length <= RESULT_BYTES_MAX) return null;
@@ -28,7 +28,7 @@ export function excerpt(text: string): Excerpt | null {
 }
 
 /** What the model is shown instead of the whole. */
-export function excerptText(cut: Excerpt, path: string): string {
+function excerptText(cut: Excerpt, path: string): string {
   return (
     `${cut.head}\n\n[… cut: the whole is ${cut.bytes} bytes, in ${path}; ` +
     `read it with read_file and offset …]\n\n${cut.tail}`

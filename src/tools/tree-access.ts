@@ -8,8 +8,8 @@ import { type Access, guardPath, protectedReason } from './path-guard.ts';
 import type { ToolContext } from './tool.ts';
 import type { TreeFiles } from './tree-files.ts';
 
-export const NO_TASK = 'you have no task: claim one first';
-export const NO_TREE = 'you have no working tree: there is nothing to read yet';
+const NO_TASK = 'you have no task: claim one first';
+const NO_TREE = 'you have no working tree: there is nothing to read yet';
 
 export type Located =
   | {

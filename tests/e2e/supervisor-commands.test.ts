@@ -1,6 +1,5 @@
 /** A run of command tasks alone: real git, real processes, real journal; no actors. */
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Team } from '../../src/protocol/index.ts';
 import { NOT_ALIVE, taskRows } from '../../src/supervisor/index.ts';
 import { inlineSupervisor } from '../support/inline-supervisor.ts';
 import { makeRepo, type TempRepo } from '../support/repo.ts';
@@ -20,7 +19,7 @@ async function runTeam(
   const inline = await inlineSupervisor(repo);
   const file = runFile({
     id: 'r1',
-    team: team(parts) as Team,
+    team: team(parts),
     baseCommit: repo.git(['rev-parse', 'HEAD']).trim(),
     workspace: repo.root,
     treesRoot: `${repo.trees}/r1`,

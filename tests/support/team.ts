@@ -2,7 +2,7 @@
 import { asActorName, asTaskId } from '../../src/kernel/index.ts';
 import type { AgentProfile, RunFile, TaskSpec, Team } from '../../src/protocol/index.ts';
 
-export function profile(name: string, parts: Partial<AgentProfile> = {}): AgentProfile {
+function profile(name: string, parts: Partial<AgentProfile> = {}): AgentProfile {
   return {
     name,
     description: `a ${name}`,

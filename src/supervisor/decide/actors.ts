@@ -98,7 +98,7 @@ const TEAM_TOOLS: ReadonlySet<string> = new Set([
   'fail_task',
 ]);
 
-export function toolsOf(profile: AgentProfile, possible: readonly string[]): string[] {
+function toolsOf(profile: AgentProfile, possible: readonly string[]): string[] {
   if (profile.tools === null) return [...possible];
   const wanted = new Set(profile.tools);
   return possible.filter((name) => wanted.has(name) || TEAM_TOOLS.has(name));

@@ -49,7 +49,7 @@ export function isLastDeath(state: RunState, actor: Actor, nowMs: number): boole
 }
 
 /** May this actor claim this task, by its profile? */
-export function isEligible(actor: Actor, agent: string | null): boolean {
+function isEligible(actor: Actor, agent: string | null): boolean {
   if (actor.kind === 'subagent') return false;
   if (actor.kind === 'lead') return agent === actor.profile.name;
   return agent === null || agent === actor.profile.name;

@@ -54,12 +54,12 @@ const never = <T>(): Promise<T> => new Promise<T>(() => undefined);
  * or after it records a request; a new incarnation of the agent then finds what was recorded.
  */
 export class World {
-  readonly clock = new VirtualClock();
+  readonly clock: VirtualClock = new VirtualClock();
   readonly tree: MemoryTree;
-  readonly outputs = new MemoryOutputs();
+  readonly outputs: MemoryOutputs = new MemoryOutputs();
   readonly journal: PlacedEntry[] = [];
   readonly mailbox: Envelope[] = [];
-  readonly seen = new Set<number>();
+  readonly seen: Set<number> = new Set<number>();
   /** Requests and what became of them, one line each. */
   readonly log: string[] = [];
   /** What commands did and whom messages went to, one line each. */
@@ -323,7 +323,7 @@ export class World {
 
 /** One incarnation of the agent, and its line to the world. */
 class Running implements AgentPort {
-  readonly controller = new AbortController();
+  readonly controller: AbortController = new AbortController();
   readonly crashed: Promise<void>;
   end: Promise<AgentEnd> = never();
   /** Resolves at each interrupt mail. */

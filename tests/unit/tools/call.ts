@@ -8,7 +8,7 @@ import {
 } from '../../../src/tools/index.ts';
 
 export class MemoryOutputs {
-  readonly saved = new Map<string, string>();
+  readonly saved: Map<string, string> = new Map<string, string>();
 
   async save(text: string): Promise<{ path: string }> {
     const path = `outputs/out_${this.saved.size + 1}.log`;

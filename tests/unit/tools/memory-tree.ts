@@ -7,8 +7,8 @@ const encoder = new TextEncoder();
 /** A tree in memory: files by path, and links. Folders are there when something is in them. */
 export class MemoryTree implements TreeFiles {
   readonly root: string;
-  readonly files = new Map<string, Uint8Array>();
-  readonly links = new Map<string, string>();
+  readonly files: Map<string, Uint8Array> = new Map<string, Uint8Array>();
+  readonly links: Map<string, string> = new Map<string, string>();
   /** What was done, one line each. */
   readonly log: string[] = [];
   /** Called before each read; may wait. */
