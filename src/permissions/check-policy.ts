@@ -9,7 +9,7 @@ import { GLOB_CHARS_MAX, RULES_MAX, TESTS_MAX, TOKENS_MAX } from './limits.ts';
 import { pathFloor } from './path-floor.ts';
 import { namesOf } from './paths.ts';
 import { BUILT_IN_RULES, makePolicy } from './policy.ts';
-import { INTERPRETERS, RUNNERS } from './shell/programs.ts';
+import { isInterpreter, RUNNERS } from './shell/programs.ts';
 import { RULE_TOOLS } from './tool-names.ts';
 import { expandBraces } from './wildcard.ts';
 
@@ -233,7 +233,7 @@ function checkArgv(rule: PermissionRule, argv: readonly TokenPattern[], add: Add
         `"${name}" is a path: allow rules go by the bare name, so the rule could never fire`,
       );
     }
-    const runs = INTERPRETERS.has(name)
+    const runs = isInterpreter(name)
       ? 'runs code'
       : RUNNERS.has(name) && !ALONE.has(name)
         ? 'runs what follows it'

@@ -21,7 +21,7 @@ import {
   showSpot,
   spotsOf,
 } from './file-uses.ts';
-import { COMMAND_MAX, REASON_CHARS_MAX, SPOTS_MAX } from './limits.ts';
+import { COMMAND_MAX, NAMES_MAX, REASON_CHARS_MAX } from './limits.ts';
 import { namesOf } from './paths.ts';
 import type { ActorPolicy, Policy } from './policy.ts';
 import {
@@ -86,9 +86,12 @@ export function evaluate(call: Call, policy: Policy, context: DecisionContext): 
 
 function allSpots(facts: Facts, context: DecisionContext): Spot[] {
   const spots: Spot[] = [];
+  let names = 0;
   for (const use of facts.reading.uses) {
+    const from = spots.length;
     spotsOf(use, context, spots);
-    if (spots.length <= SPOTS_MAX) continue;
+    for (let at = from; at < spots.length; at += 1) names += spots[at]?.names.length ?? 0;
+    if (names <= NAMES_MAX) continue;
     facts.reading.cut('it uses too many files to look at each');
     break;
   }

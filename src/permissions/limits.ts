@@ -27,8 +27,8 @@ export const REASONS_MAX = 16;
 /** Characters of a reason. */
 export const REASON_CHARS_MAX = 300;
 
-/** Files at places that one call may use. */
-export const SPOTS_MAX = 400;
+/** Names in the paths of all files at all places that one call may use. */
+export const NAMES_MAX = 20_000;
 
 /** Bounds of a policy. */
 export const RULES_MAX = 2_000;

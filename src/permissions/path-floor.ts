@@ -53,7 +53,7 @@ export function pathFloor(
 const deny = (reason: string): FloorVerdict => ({ effect: 'deny', reason });
 const ask = (reason: string): FloorVerdict => ({ effect: 'ask', reason });
 
-const RUNS_LATER_FOLDERS: ReadonlySet<string> = new Set([
+export const RUNS_LATER_FOLDERS: ReadonlySet<string> = new Set([
   '.vscode',
   '.idea',
   '.husky',
@@ -66,7 +66,7 @@ const RUNS_LATER_FOLDERS: ReadonlySet<string> = new Set([
   '.circleci',
   '.buildkite',
 ]);
-const RUNS_LATER_FILES: ReadonlySet<string> = new Set([
+export const RUNS_LATER_FILES: ReadonlySet<string> = new Set([
   '.envrc',
   '.mcp.json',
   '.gitmodules',
@@ -123,8 +123,8 @@ function isBareControl(names: readonly string[]): boolean {
   return at >= 0 && ['hooks', 'config', 'info', 'objects', 'refs'].includes(names[at + 1] ?? '');
 }
 
-const SYSTEM: ReadonlySet<string> = new Set(
-  'etc usr bin sbin lib lib32 lib64 libx32 boot proc sys dev run root opt system library applications'.split(
+export const SYSTEM: ReadonlySet<string> = new Set(
+  'etc usr bin sbin lib lib32 lib64 libx32 boot proc sys dev run opt system library applications'.split(
     ' ',
   ),
 );
@@ -168,7 +168,7 @@ function homePart(
   return first === 'root' ? folded.slice(1) : null;
 }
 
-const SECRET: ReadonlySet<string> = new Set<string>(
+export const SECRET: ReadonlySet<string> = new Set<string>(
   `.ssh .aws .gnupg .netrc _netrc .kube .azure .docker .password-store .pgpass .my.cnf .vault-token .git-credentials
   .boto .config/gh .config/hub .config/gcloud .config/op .config/sops .config/age .config/rclone .config/google-chrome
   .config/chromium .config/bravesoftware .config/gh-copilot .config/github-copilot .config/troupe .local/share/keyrings
@@ -176,7 +176,7 @@ const SECRET: ReadonlySet<string> = new Set<string>(
   .config/pypoetry .terraform.d .config/doctl .config/netlify .config/configstore .claude .codex .config/anthropic
   library/keychains library/cookies`.split(/\s+/),
 ).add('library/application support');
-const STARTS: ReadonlySet<string> = new Set(
+export const STARTS: ReadonlySet<string> = new Set(
   `.bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc
   .cshrc .tcshrc .login .inputrc .xprofile .xinitrc .xsession .xsessionrc .pam_environment .npmrc .yarnrc .yarnrc.yml
   .gitconfig .gitattributes .ripgreprc .wgetrc .curlrc .vimrc .exrc .nanorc .emacs .emacs.d .vim .gdbinit .lldbinit

@@ -12,7 +12,7 @@ import { SHELL_DEPTH_MAX } from '../limits.ts';
 import { type Arg, bracesOf, literal } from './arg.ts';
 import { judgeOperands } from './operands.ts';
 import { baseName, type Place } from './place.ts';
-import { INERT, INTERPRETERS, programNamed, SHELLS } from './programs.ts';
+import { INERT, isInterpreter, programNamed, SHELLS } from './programs.ts';
 import type { Folders, Reading } from './reading.ts';
 import { roughFloor, TROUPE_DENIED } from './rough.ts';
 import { isWrapper, peel } from './wrappers.ts';
@@ -42,7 +42,7 @@ export function judgeCommand(argv: readonly Arg[], place: Place): void {
     judgeWrapper(name, spelled, { peeled, place });
     return;
   }
-  const opaque = INTERPRETERS.has(name) || INTERPRETERS.has(first.text) || /^python\d/.test(name);
+  const opaque = isInterpreter(name);
   exec(place, spelled, { opaque: opaque ? `${name} runs code that rules can not read` : null });
   if (opaque || !isListed(name)) judgeScripts(name, spelled, place);
   if (SETTING.has(name)) judgeSettings(name, spelled.slice(1), reading);
@@ -131,7 +131,7 @@ const DENIED: ReadonlySet<string> = new Set([
 /** P4: each word that may be the program `git` or `troupe`, with what follows it. */
 function floorOfPrograms(head: string, argv: readonly Arg[], place: Place): void {
   const { reading } = place;
-  const wrapped = isWrapper(head) || INTERPRETERS.has(head) || head === 'npm' || head === 'find';
+  const wrapped = isWrapper(head) || isInterpreter(head) || head === 'npm' || head === 'find';
   const data = !wrapped && isListed(head);
   const open = head === 'xargs' || head === 'parallel' || head === 'find';
   for (let index = 0; index < argv.length; index += 1) {

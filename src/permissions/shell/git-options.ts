@@ -47,7 +47,7 @@ export function gitWords(args: readonly Arg[]): GitWords {
   return { at, global };
 }
 
-const HAZARDS: ReadonlySet<string> = new Set(
+export const HAZARDS: ReadonlySet<string> = new Set(
   `upload-pack receive-pack exec open-files-in-pager ext-diff textconv template extcmd tool x O output-directory
   show-signature gpg-sign S recurse-submodules edit-description
   pathspec-from-file config-env no-index trailer`.split(/\s+/),

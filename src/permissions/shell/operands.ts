@@ -258,10 +258,6 @@ const SPECIAL: Readonly<Record<string, (one: Judged) => void>> = {
     }
   },
   ln: judgeLink,
-  rg: (one) => {
-    if (one.args.some((arg) => /^--(pre|hostname-bin)/.test(arg.text)))
-      one.place.reading.doubt('rg runs a program');
-  },
 };
 
 function judgeSed(one: Judged): void {

@@ -36,7 +36,8 @@ interface Short extends Lists {
 
 const words = (text: string | undefined): string[] =>
   text?.split(/\s+/).filter((one) => one !== '') ?? [];
-const table = new Map<string, Program>();
+/** By name. */
+export const PROGRAMS: Map<string, Program> = new Map();
 
 function add(names: string, operands: Role, o: Short = {}): void {
   const values = [...words(o.values), ...words(o.reads), ...words(o.writes)];
@@ -53,16 +54,16 @@ function add(names: string, operands: Role, o: Short = {}): void {
     short: values.filter((one) => one.length === 1).join(''),
     long: new Set(values.filter((one) => one.length > 1)),
   };
-  for (const name of words(names)) table.set(name, program);
+  for (const name of words(names)) PROGRAMS.set(name, program);
 }
 
-export const programNamed = (name: string): Program | undefined => table.get(name);
+export const programNamed = (name: string): Program | undefined => PROGRAMS.get(name);
 
 add(
   'echo true false : sleep seq pwd which basename dirname whoami id uname nproc tty arch uptime expr yes printenv factor numfmt tput clear groups logname hostid getconf',
   'data',
 );
-add('printf', 'data', { hazards: 'v' });
+add('printf', 'data');
 add('ping ping6', 'data', { values: 'c i I l m M n p Q s S t T w W' });
 add('date', 'data', { values: 'd date I rfc-3339', reads: 'f file r reference', hazards: 's set' });
 add('tr', 'data');
@@ -132,7 +133,7 @@ add('rg', 'read', {
   reads: 'f file ignore-file',
   first: 'data',
   firstGiven: 'e f regexp file files type-list',
-  hazards: 'pre hostname-bin pre-glob z search-zip',
+  hazards: 'pre hostname-bin z search-zip',
   always: true,
 });
 add('ag ack', 'read', { first: 'data', hazards: 'pager output ackrc', always: true });
@@ -141,7 +142,7 @@ add('jq', 'read', {
   reads: 'f from-file L',
   first: 'data',
   firstGiven: 'f from-file',
-  hazards: 'argfile slurpfile rawfile arg argjson args jsonargs',
+  hazards: 'argfile slurpfile rawfile argjson jsonargs',
 });
 add('sed', 'read', {
   values: 'e l expression line-length',
@@ -200,13 +201,18 @@ export const INERT: ReadonlySet<string> = new Set([
 
 /** Run code that no rule can read: their text, or a file that an actor can write. */
 export const INTERPRETERS: ReadonlySet<string> = new Set(
-  words(`python python2 python3 pypy pypy3 ipython node nodejs deno bun tsx ts-node perl ruby irb php lua luajit tclsh
+  words(`python pypy pypy3 ipython node nodejs deno bun tsx ts-node perl ruby irb php lua luajit tclsh
     expect wish rscript r julia ghci runghc scala groovy awk gawk mawk nawk bc dc make gmake ninja just ed ex vi vim
     nvim view emacs nano gdb lldb sqlite3 psql mysql m4 osascript pwsh powershell sh bash dash zsh ksh mksh ash fish rbash
-    csh tcsh busybox toybox source . trap alias hash enable mapfile readarray compgen complete bind history fc let eval
-    ssh scp sftp rsync socat nc ncat netcat telnet docker podman kubectl npx pnpx bunx at batch crontab less more
+    csh tcsh source . trap alias hash enable mapfile readarray compgen complete bind history fc let eval
+    ssh scp sftp rsync socat nc ncat netcat telnet docker podman kubectl at batch crontab less more
     gpg openssl java jshell swift elixir iex erl ocaml racket guile sbcl clisp octave`),
 );
+/** Whether a program of this name runs code that no rule can read; `python3.12` is python. */
+export function isInterpreter(name: string): boolean {
+  return INTERPRETERS.has(name) || /^python\d/.test(name);
+}
+
 export const SHELLS: ReadonlySet<string> = new Set(
   words('bash sh dash zsh ksh mksh ash fish rbash csh tcsh'),
 );

@@ -8,7 +8,7 @@
 import type { Arg } from './arg.ts';
 import { NO_OPTIONS, type OptionGrammar, type Options, readOptions } from './options.ts';
 
-interface Wrapper {
+export interface Wrapper {
   readonly grammar: OptionGrammar;
   /** Words of its own before the command. */
   readonly skips: number;
@@ -18,7 +18,8 @@ interface Wrapper {
   readonly plain: ReadonlySet<string> | null;
 }
 
-const table = new Map<string, Wrapper>();
+/** By name. */
+export const WRAPPERS: Map<string, Wrapper> = new Map();
 
 function add(
   names: string,
@@ -35,7 +36,7 @@ function add(
     assigns: o.assigns ?? false,
     plain: o.plain === undefined ? null : new Set(o.plain.split(' ')),
   };
-  for (const name of names.split(' ')) table.set(name, wrapper);
+  for (const name of names.split(' ')) WRAPPERS.set(name, wrapper);
 }
 
 add('env', {
@@ -99,13 +100,13 @@ export type Peeled =
     };
 
 export function isWrapper(name: string): boolean {
-  return table.has(name) || name.startsWith('ld-');
+  return WRAPPERS.has(name) || name.startsWith('ld-');
 }
 
 /** The command behind `argv[0]`; `name` is its base name. */
 export function peel(name: string, argv: readonly Arg[]): Peeled {
   const wrapper =
-    table.get(name) ??
+    WRAPPERS.get(name) ??
     (name.startsWith('ld-linux') || name.startsWith('ld-musl') ? LOADER : undefined);
   if (wrapper === undefined) return { kind: 'none' };
   const own = readOptions(argv.slice(1), wrapper.grammar);

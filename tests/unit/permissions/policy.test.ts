@@ -18,7 +18,7 @@ test.each([
     'rules[0].argv: an allow rule has no wildcard before',
   ],
   ['effect: allow, tool: bash, argv: [python3]', 'rules[0].argv: python3 runs code'],
-  ['effect: allow, tool: bash, argv: [npx, x]', 'rules[0].argv: npx runs code'],
+  ['effect: allow, tool: bash, argv: [npx, x]', 'rules[0].argv: npx runs what follows it'],
   ['effect: allow, tool: bash, argv: [sudo, ls]', 'rules[0].argv: sudo runs what follows it'],
   ['effect: allow, tool: bash, argv: [./x]', 'rules[0].argv: "./x" is a path'],
   ['effect: allow, tool: bash', 'rules[0].tool: this allows the tool whatever it is called with'],
