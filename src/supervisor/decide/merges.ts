@@ -45,15 +45,20 @@ function begin(state: RunState, live: Live, happening: Happening, node: TaskNode
     draft.effect({ type: 'ref.advance', task: id, ...node.merging });
     return draft;
   }
-  live.taskOps.set(id, 'merge');
+  compute(draft, live, node);
+  return draft;
+}
+
+function compute(draft: Draft, live: Live, node: TaskNode): void {
+  const task = node.spec.id;
+  live.taskOps.set(task, 'merge');
   draft.effect({
     type: 'merge.compute',
-    task: id,
+    task,
     fence: node.fence,
     commit: node.commit ?? '',
-    message: `Merge ${id}: ${node.spec.title}`,
+    message: `Merge ${task}: ${node.spec.title}`,
   });
-  return draft;
 }
 
 export function mergeComputed(
@@ -235,14 +240,7 @@ export function refAdvanced(
   }
   if (event.outcome.kind === 'stale') {
     // W6: the same task stays at the head and is computed again on what is there now.
-    live.taskOps.set(event.task, 'merge');
-    draft.effect({
-      type: 'merge.compute',
-      task: event.task,
-      fence: node.fence,
-      commit: node.commit ?? '',
-      message: `Merge ${event.task}: ${node.spec.title}`,
-    });
+    compute(draft, live, node);
     return draft;
   }
   live.mergeHold = null;
