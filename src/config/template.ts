@@ -1,12 +1,11 @@
 /** What `troupe init` writes: a team file that works as it is, anywhere and without a key, with every part explained. */
 
-export function teamTemplate(name = 'my-team'): string {
-  return `# A team of coding agents. Check this file with \`troupe check\`, run it with \`troupe run\`.
+const TEXT = `# A team of coding agents. Check this file with \`troupe check\`, run it with \`troupe run\`.
 #
 # As it is it needs no model and no key: command tasks look at the repository and change
 # nothing. Parts that are switched off begin with \`#word\` or \`#  -\`; take that \`#\` away.
 version: 1
-name: ${name}
+name: NAME
 
 # What the team is for. With a goal and no tasks the lead plans the tasks itself.
 #goal: Make the failing tests pass and document what changed.
@@ -95,4 +94,7 @@ merge: { style: merge }
 # Commands that must succeed on the finished branch.
 finish: { verify: [] }          # [npm test]
 `;
+
+export function teamTemplate(name = 'my-team'): string {
+  return TEXT.replace('name: NAME', () => `name: ${name}`);
 }

@@ -80,7 +80,7 @@ function warningOf(view: RunView): string | null {
   const facts = [
     ...(gate === null ? [] : [`its final gate \`${gate.gate}\` failed`]),
     ...(failed.length === 0 ? [] : [`failed: ${failed.join(', ')}`]),
-    ...(open === 0 ? [] : [`not done: ${open} of ${tasks.length} tasks`]),
+    ...(open === 0 ? [] : [`tasks not done: ${open} of ${tasks.length}`]),
   ];
   const why = facts.length > 0 ? facts.join('; ') : (reason?.text ?? '');
   return `the run ${view.run} did not end well, it is ${state}${why === '' ? '' : ` (${why})`}`;

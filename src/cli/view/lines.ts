@@ -9,6 +9,7 @@ export type OutputOf = (id: string) => string;
 
 /** The whole text is in `tail` and `events`. */
 const LINE_MAX = 200;
+const GATE_MAX = 100;
 
 /** `<time> <what>`, each with its line end. Steps of the models and housekeeping are left out. */
 export function linesOf(record: StoredRunRecord, outputOf: OutputOf): string[] {
@@ -37,7 +38,7 @@ function runText(change: RunChange): string | null {
     case 'run.interrupted':
       return `run interrupted: ${change.text}`;
     case 'run.gate':
-      return `final gate ${change.gate}: ${verdict(change)}`;
+      return `final gate ${shownGate(change.gate)}: ${verdict(change)}`;
     case 'run.warned':
       return `warning: ${change.text}`;
     case 'run.ended':
@@ -63,7 +64,7 @@ function taskText(change: TaskChange): string | null {
     case 'task.finished':
       return `task ${change.id} finished${change.by === SUPERVISOR ? '' : ` by ${change.by}`}: ${change.summary}`;
     case 'task.gate':
-      return `task ${change.id} gate ${change.gate}: ${verdict(change)}`;
+      return `task ${change.id} gate ${shownGate(change.gate)}: ${verdict(change)}`;
     case 'task.released':
       return `task ${change.id} goes back: ${change.reason.text}`;
     case 'task.done':
@@ -85,6 +86,9 @@ function startedBy({ by, attempt }: Extract<TaskChange, { type: 'task.claimed' }
   if (by !== SUPERVISOR) return `by ${by}${again === null ? '' : ` (${again})`}`;
   return `(${['command', again].filter((part) => part !== null).join(', ')})`;
 }
+
+/** Scripts are gates, too; what came of it must still be on the line. */
+const shownGate = (gate: string): string => fit(safeLine(gate), GATE_MAX);
 
 function verdict({ ok, exit }: { readonly ok: boolean; readonly exit: number | null }): string {
   if (ok) return 'passed';

@@ -52,7 +52,7 @@ function pairsOf(task: TaskDetail): [string, string][] {
     ...optional('profile', task.agent ?? ''),
     ['needs', task.needs.join(', ') || '-'],
     ['touches', task.touches.join(', ') || '-'],
-    ['verify', task.verify.map((gate) => safeLine(gate)).join(' · ') || '-'],
+    ['verify', task.verify.map((gate) => fit(safeLine(gate), COMMAND_MAX)).join(' · ') || '-'],
     ['branch', task.branch ?? '-'],
     ['commit', task.commit ?? '-'],
     ['merged as', task.mergedCommit ?? '-'],
@@ -103,7 +103,7 @@ function gateLine({
   const on = commit === null ? '' : ` on ${commit.slice(0, 12)}`;
   const again = tries > 1 ? ` after ${counted(tries, 'try', 'tries')}` : '';
   const when = stage === 'merge' ? ' (merged commit)' : '';
-  return `${safeLine(gate)}${when}: ${verdict}${on}${again}${output === null ? '' : `\n  ${output}`}`;
+  return `${fit(safeLine(gate), COMMAND_MAX)}${when}: ${verdict}${on}${again}${output === null ? '' : `\n  ${output}`}`;
 }
 
 function commandsShown(task: TaskDetail): CommandRun[] {
