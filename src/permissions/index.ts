@@ -21,4 +21,4 @@ export {
 export { evaluate } from './evaluate.ts';
 export { type Judgement, judgeCall, type Permissions } from './judge.ts';
 export type { Resolve, Resolved } from './paths.ts';
-export { BUILT_IN_RULES, type Layer, makePolicy, type Policy } from './policy.ts';
+export { type Layer, makePolicy, type Policy } from './policy.ts';

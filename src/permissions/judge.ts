@@ -72,7 +72,7 @@ function policyOf(permissions: TeamPermissions): Policy {
 }
 
 /** `permissions: {default, rules}` of a team file as the policy that it stands for. */
-export function shortForm(permissions: TeamPermissions): PolicyFile {
+function shortForm(permissions: TeamPermissions): PolicyFile {
   return {
     version: 1,
     defaults: { interactive: permissions.default },

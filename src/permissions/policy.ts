@@ -217,7 +217,7 @@ function makePart({ file, origin }: Layer, profile: string | null): Part {
 }
 
 /** The most exact pattern that fits; the run in front of the path need not be named. */
-export function profileFor(policy: PolicyFile, actor: string): string | null {
+function profileFor(policy: PolicyFile, actor: string): string | null {
   let best: { readonly profile: string; readonly weight: number } | null = null;
   const names = actor.split('/');
   for (const [pattern, { profile }] of Object.entries(policy.actors)) {

@@ -106,7 +106,7 @@ function makeToken(pattern: TokenPattern): Token {
   };
 }
 
-export function makePath(raw: PathPattern): PathMatcher {
+function makePath(raw: PathPattern): PathMatcher {
   const { under, outside, glob } =
     typeof raw === 'string'
       ? { glob: raw }

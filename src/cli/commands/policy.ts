@@ -136,12 +136,12 @@ function readCall(text: string): { tool: string; input: unknown } {
 function render({ decision, from, mode, fallback }: Explanation): string {
   const { action, rule, reason, obligations, runs } = decision;
   const lines = [
-    `${action}, by ${rule}${from === null ? '' : ` (${from})`}: ${reason}`,
+    safeLine(`${action}, by ${rule}${from === null ? '' : ` (${from})`}: ${reason}`),
     `For want of a rule: ${fallback}${mode === null ? '' : `, mode ${mode}`}.`,
     ...(obligations.length === 0 ? [] : ['It does:']),
     ...obligations.map((one) => {
       const { kind, ...rest } = one;
-      return `  ${kind} ${Object.values(rest).flat().join(' ')}`;
+      return `  ${safeLine(`${kind} ${Object.values(rest).flat().join(' ')}`)}`;
     }),
     ...(runs === null
       ? []
@@ -150,8 +150,8 @@ function render({ decision, from, mode, fallback }: Explanation): string {
           ...runs
             .trimEnd()
             .split('\n')
-            .map((line) => `  ${line}`),
+            .map((line) => `  ${safeLine(line)}`),
         ]),
   ];
-  return `${lines.map(safeLine).join('\n')}\n`;
+  return `${lines.join('\n')}\n`;
 }

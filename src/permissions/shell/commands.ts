@@ -220,7 +220,7 @@ function foldersBehind(name: string, peeled: Peeled, place: Place): Folders {
 }
 
 /** Every later word may be a program too. */
-export function guessPrograms(argv: readonly Arg[], place: Place): void {
+function guessPrograms(argv: readonly Arg[], place: Place): void {
   for (const [index, arg] of argv.slice(0, 16).entries()) {
     if (index === 0 || arg.text.startsWith('-')) continue;
     place.reading.execs.push({ argv: argv.slice(index), opaque: null, covered: true, guess: true });

@@ -12,7 +12,7 @@ const ROUGH_CONTROL =
   /(^|[\s'"(=/])\.git\/(hooks|config|info|head|index|refs|objects|troupe|[\w.-]*\.lock)/i;
 
 export const TROUPE_DENIED = 'actors do not run troupe; use the team tools';
-export const GIT_FILES = 'files inside .git are changed by git and Troupe only';
+const GIT_FILES = 'files inside .git are changed by git and Troupe only';
 
 /** For text that can't be read as commands: any mention will do. Null: nothing against it. */
 export function roughFloor(text: string): string | null {

@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest';
-import { judgeCall, type Permissions } from '../../../src/permissions/index.ts';
+import {
+  type DecisionContext,
+  digestText,
+  evaluate,
+  judgeCall,
+  makePolicy,
+  type Permissions,
+} from '../../../src/permissions/index.ts';
 import type { Effect, PermissionRule } from '../../../src/protocol/team.ts';
+import { REFERENCE, referencePolicy } from './world.ts';
 
 const rule = (effect: Effect, tool: string, reason: string | null = null): PermissionRule => ({
   id: `${effect}-${tool}`,
@@ -74,4 +82,25 @@ test('P14: a command that rules allow runs as it was read, everything else as it
   expect(judged).toMatchObject({ action: 'allow', command: "'npm' 'test'\n" });
   const open = judgeCall(call, { default: 'allow', rules: [], attended: true }, place);
   expect(open).toMatchObject({ action: 'allow', command: null });
+});
+
+test('P15: an approval binds to the call, the actor, the place and the policy; to nothing that changes by itself', () => {
+  const digest = (
+    command: string,
+    over: Partial<DecisionContext> = {},
+    policy = referencePolicy,
+  ): string => {
+    const context = { ...REFERENCE, ...over };
+    const call = { tool: 'bash', input: { command } };
+    return digestText(call, evaluate(call, policy, context), context);
+  };
+  const base = digest('python3 x.py');
+  expect(digest('python3 x.py')).toBe(base);
+  const others = [
+    digest('python3 y.py'),
+    digest('python3 x.py', { actor: 'a2' }),
+    digest('python3 x.py', { cwd: '/w/a1/src' }),
+    digest('python3 x.py', {}, makePolicy(referencePolicy.layers, 'later')),
+  ];
+  expect(new Set([base, ...others]).size).toBe(5);
 });
