@@ -321,7 +321,10 @@ function folderAfter(walk: Walk, argv: readonly Arg[], folders: Folders): Flow {
   const anywhere: Flow = { ok: { all: folders.all, unknown: true }, fail: folders };
   if (!known) return anywhere;
   if (which !== 'cd' && which !== 'chdir') {
-    if (which === 'builtin' || which === 'command') return folderAfter(walk, rest, folders);
+    if (which === 'builtin' || which === 'command') {
+      const behind = rest.findIndex((arg) => !arg.known || !arg.text.startsWith('-'));
+      return behind < 0 ? stay(folders) : folderAfter(walk, rest.slice(behind), folders);
+    }
     if (which !== 'eval' && which !== 'source' && which !== '.')
       walk.reading.doubt(`${which} changes the folder`);
     return anywhere;

@@ -180,6 +180,20 @@ test.each([
 });
 
 test.each([
+  'cd .git && echo x > config',
+  'command cd .git && echo x > config',
+  'command -p cd .git && echo x > config',
+  'command -- cd .git; echo x > config',
+  'builtin cd .git && touch config',
+  'cd src; cd ../.git; touch config',
+  '(cd .git && touch config)',
+  'cd nowhere || cd .git && touch config',
+  'true && cd .git && ls | tee config',
+])('P12: %s is denied for where it is run', (text) => {
+  expect(bash(text).action).toBe('deny');
+});
+
+test.each([
   './ls',
   '/bin/ls',
   'bin/ls',
