@@ -30,15 +30,15 @@ tasks:
     title: List lines that end in white space
     run: git grep -nIE '[[:blank:]]+$' | head -n 200
 
-  - id: todo
-    title: List what is marked as to be done
-    run: git grep -nIw -e TODO -e FIXME | head -n 200
+  - id: conflicts
+    title: List conflict markers that were left
+    run: git grep -nIE '^(<<<<<<<|>>>>>>>) ' | head -n 200
 
   - id: overview
     title: Count files and commits
     run: git ls-files | wc -l && git rev-list --count HEAD
-    needs: [whitespace, todo]   # starts when these are done, with their work in its tree
-    verify: [git diff --check]  # gates: run on the commit before the task counts as done
+    needs: [whitespace, conflicts] # starts when these are done, with their work in its tree
+    verify: [git diff --check]     # gates: run on the commit before the task counts as done
 
   # An agent's task has a \`prompt\` instead of \`run\`.
 #  - id: fix

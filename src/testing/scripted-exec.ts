@@ -9,8 +9,8 @@ import {
   type ExecResult,
   type Files,
   invariant,
-  type SpawnedProcess,
   type SpawnExit,
+  type SpawnedProcess,
   type SpawnRequest,
 } from '../kernel/index.ts';
 

@@ -327,7 +327,7 @@ test('durations are read in milliseconds', () => {
 test('the template is a team file that works', () => {
   const team = parsed(teamTemplate('demo'));
   expect(team.name).toBe('demo');
-  expect(team.tasks.map((task) => task.id)).toEqual(['whitespace', 'todo', 'overview']);
+  expect(team.tasks.map((task) => task.id)).toEqual(['whitespace', 'conflicts', 'overview']);
   // Nobody needs a key for it.
   expect(team.tasks.every((task) => task.run !== null)).toBe(true);
   expect([team.lead, team.teammates, team.model]).toEqual([null, [], null]);
@@ -337,7 +337,7 @@ test('the template with all that it offers switched on is a team file, too', () 
   const team = parsed(teamTemplate('demo').replaceAll(/^#(?=\S| {2})/gm, ''));
   expect(team.tasks.map((task) => task.id)).toEqual([
     'whitespace',
-    'todo',
+    'conflicts',
     'overview',
     'fix',
     'document',
