@@ -66,6 +66,7 @@ export async function prepareRun(
     baseCommit,
     workspace: places.workspace,
     treesRoot,
+    ...(deps.env['HOME'] === undefined ? {} : { home: deps.env['HOME'] }),
     attended: options.attended,
     createdAt: isoTime(deps.clock.now()),
     troupe: deps.version,

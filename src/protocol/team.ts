@@ -179,6 +179,8 @@ export interface RunFile {
   readonly workspace: string;
   /** Folder that holds this run's trees, one a task. */
   readonly treesRoot: string;
+  /** The user's home folder, for rules and for the floor; absent: unknown. */
+  readonly home?: string;
   /** False with `--headless`: each ask becomes a deny. */
   readonly attended: boolean;
   readonly createdAt: string;

@@ -285,7 +285,10 @@ class RunningSupervisor implements Supervisor {
   private async removeIfEmpty(folder: string): Promise<void> {
     const { files } = this.deps;
     if ((await files.stat(folder)) === null) return;
-    if ((await files.list(folder)).length === 0) await files.remove(folder);
+    if ((await files.list(folder)).length > 0) return;
+    await files.remove(folder);
+    const parent = folder.slice(0, folder.lastIndexOf('/'));
+    if ((await files.list(parent)).length === 0) await files.remove(parent);
   }
 
   async send(request: SendRequest): Promise<SendReceipt> {

@@ -19,7 +19,7 @@ import type { RunState } from '../state.ts';
 import { cancelAct } from './commands.ts';
 import { endStopped, parkUnread } from './ends.ts';
 import { finishAct } from './results.ts';
-import { heldTask, isLastDeath, noticeTarget, workplaceOf } from './roster.ts';
+import { heldTask, isLastDeath, noticeTarget, rulesOf, workplaceOf } from './roster.ts';
 import { endAttempt } from './task-ends.ts';
 
 export interface Starting extends StartNumbers {
@@ -74,7 +74,7 @@ export function startActor(draft: Draft, live: Live, actor: Starting): void {
       }),
       tools,
       limits: file.team.limits,
-      permissions: { ...file.team.permissions, attended: file.attended },
+      permissions: rulesOf(file),
       journalDirectory: '',
       outputsDirectory: '',
       workplace: workplaceOf(

@@ -28,7 +28,7 @@ import { startActor } from './actors.ts';
 import type { Asking } from './asking.ts';
 import { broadcast, directoryOf, EVERYBODY, park } from './mail.ts';
 import { finishAct } from './results.ts';
-import { heldTask, placeHolder, workplaceOf } from './roster.ts';
+import { heldTask, placeHolder, rulesOf, workplaceOf } from './roster.ts';
 import { endAttempt } from './task-ends.ts';
 import { claim } from './tasks.ts';
 
@@ -151,11 +151,10 @@ function createTask(asking: Asking, draft: Draft, act: Act, input: Input): Draft
 
 /** A command of a model is a bash call of that model (design §7): judged when the task is made. */
 function judgeCommand({ state, actor }: Asking, command: string): Judgement {
-  return judgeCall(
-    { tool: 'bash', input: { command } },
-    { ...state.file.team.permissions, attended: state.file.attended },
-    { actor: actor.name, root: workplaceOf(state, actor.name)?.root ?? null },
-  );
+  return judgeCall({ tool: 'bash', input: { command } }, rulesOf(state.file), {
+    actor: actor.name,
+    root: workplaceOf(state, actor.name)?.root ?? null,
+  });
 }
 
 function strings(value: unknown): string[] {

@@ -23,7 +23,7 @@ import type { RunState } from '../state.ts';
 import { decideAct } from './acts.ts';
 import type { Asking } from './asking.ts';
 import { cancelAct } from './commands.ts';
-import { heldTask, noticeTarget, workplaceOf } from './roster.ts';
+import { heldTask, noticeTarget, rulesOf, workplaceOf } from './roster.ts';
 import { endAttempt } from './task-ends.ts';
 
 /** Requests that record what has happened already. */
@@ -176,11 +176,10 @@ function permit(
 ): Draft {
   const { state, actor } = asking;
   const place = workplaceOf(state, actor.name);
-  const judged = judgeCall(
-    { tool: request.tool, input: request.input },
-    { ...state.file.team.permissions, attended: state.file.attended },
-    { actor: actor.name, root: place?.root ?? null },
-  );
+  const judged = judgeCall({ tool: request.tool, input: request.input }, rulesOf(state.file), {
+    actor: actor.name,
+    root: place?.root ?? null,
+  });
   const noPlace = place === null || !place.writable;
   const allowed = judged.action === 'allow' && !noPlace;
   const reason = noPlace ? 'you have no task: claim one first' : judged.reason;

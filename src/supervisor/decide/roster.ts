@@ -1,7 +1,7 @@
 /** Questions about who is there: pure, over facts and what is live. */
 import { type Actor, actorOf, endOf } from '../../actors/index.ts';
 import { type ActorName, asActorName, LEAD, type TaskId, USER } from '../../kernel/index.ts';
-import type { AgentProfile, Workplace } from '../../protocol/index.ts';
+import type { ActorStart, AgentProfile, RunFile, Workplace } from '../../protocol/index.ts';
 import type { TaskNode } from '../../tasks/index.ts';
 import { RESTART_INTENSITY, RESTART_PERIOD_MS } from '../limits.ts';
 import type { RunState } from '../state.ts';
@@ -114,6 +114,12 @@ export function placeHolder(state: RunState, name: ActorName): ActorName {
 export function heldTask(state: RunState, name: ActorName): TaskNode | null {
   const id: TaskId | undefined = state.claims.get(placeHolder(state, name));
   return id === undefined ? null : (state.graph.nodes.get(id) ?? null);
+}
+
+/** What a call is judged by: the team's rules, and what the run knows of its user. */
+export function rulesOf(file: RunFile): ActorStart['permissions'] {
+  const { attended, home, team } = file;
+  return { ...team.permissions, attended, ...(home === undefined ? {} : { home }) };
 }
 
 /** Owner name of the read-only tree of the integration branch; no task can be called so. */
