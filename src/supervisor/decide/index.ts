@@ -14,7 +14,8 @@ import { decideSend, deliverNext, settleDead } from './mail.ts';
 import { mergeComputed, nextMerge, refAdvanced } from './merges.ts';
 import { decideRequest } from './requests.ts';
 import { VIEW } from './roster.ts';
-import { resumed, settleEnd, started, stop, stopActor, stopped, sweep, wakeNext } from './run.ts';
+import { resumed, settleEnd, started, stop, stopActor, stopped, wakeNext } from './run.ts';
+import { sweep } from './sweep.ts';
 import { advance, dispatch, treeCommitted, treePrepared } from './tasks.ts';
 import { refreshView, viewReady } from './view.ts';
 
