@@ -3,7 +3,7 @@
  * outlives a run is in the workspace journal; each run has a journal and a loop of its own.
  */
 import type { ActorHost } from '../actors/index.ts';
-import { type Journal, openJournal } from '../journal/index.ts';
+import { BlobStore, type Journal, openJournal } from '../journal/index.ts';
 import {
   type Clock,
   EXIT,
@@ -56,6 +56,8 @@ export interface SupervisorDeps {
   readonly shell: { readonly file: string; readonly args: readonly string[] };
   /** Of this process, for the workspace journal. */
   readonly pid: number;
+  /** SHA-256 in hex. */
+  readonly sha256: (bytes: Uint8Array) => string;
 }
 
 export interface SendRequest {
@@ -184,7 +186,6 @@ class RunningSupervisor implements Supervisor {
     const directory = `${this.deps.directory}/runs/${file.id}`;
     const outputs = `${directory}/outputs`;
     await files.makeDirectory(outputs);
-    await files.makeDirectory(`${directory}/blobs`);
     const views = new ViewFiles({ files, clock, logger, directory: `${directory}/views` });
     await views.open();
     const fold = new Fold((record) => {
@@ -232,6 +233,7 @@ class RunningSupervisor implements Supervisor {
       processes,
       views,
       hosts,
+      blobs: new BlobStore({ files, directory: `${directory}/blobs`, hash: this.deps.sha256 }),
       directories: { journal: `${directory}/journal`, outputs },
       onRecord: (record) => {
         for (const listener of this.recordListeners) listener(file.id, record);

@@ -47,7 +47,7 @@ export function decideSend(
     to: event.to,
     lane: event.lane,
     type: 'chat.message',
-    body: { text: event.text },
+    body: { text: event.text, ...event.payload },
   };
   if (event.to === EVERYBODY) {
     const names = broadcast(draft, live, { from: draft.user(), draft: mail });

@@ -16,7 +16,7 @@ import type {
 } from '../../protocol/index.ts';
 import { totalTokens } from '../../protocol/index.ts';
 import { Draft } from '../draft.ts';
-import type { Happening } from '../inbox.ts';
+import type { Happening, RunEvent } from '../inbox.ts';
 import { BUDGET_WARN_SHARE, NUDGES_MAX } from '../limits.ts';
 import type { Live, LiveActor } from '../live.ts';
 import type { RunState } from '../state.ts';
@@ -33,9 +33,9 @@ export function decideRequest(
   state: RunState,
   live: Live,
   happening: Happening,
-  from: { readonly name: ActorName; readonly incarnation: number; readonly upward: Upward },
+  from: Extract<RunEvent, { type: 'request' }>,
 ): Draft {
-  const { name, incarnation, upward } = from;
+  const { name, incarnation, upward, payload } = from;
   const actor = live.actors.get(name);
   const facts = actorOf(state.actors, name);
   if (actor === undefined || facts === null || actor.incarnation !== incarnation) {
@@ -47,7 +47,9 @@ export function decideRequest(
       },
     });
   }
-  return answer({ state, live, happening, facts, actor, request: upward.id }, upward.request);
+  const request = upward.id;
+  const asking = { state, live, happening, facts, actor, request };
+  return answer({ ...asking, ...(payload === undefined ? {} : { payload }) }, upward.request);
 }
 
 function answer(asking: Asking, request: ActorRequest): Draft {
