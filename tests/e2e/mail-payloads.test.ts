@@ -16,13 +16,14 @@ const long = (word: string): string => `begin ${word} ${'é'.repeat(MIB / 2)} en
 const FROM_USER = long('user');
 const FROM_ADA = long('ada');
 
-const script = (): string => `version: 1
+/** It hangs once, until it is killed. */
+const script = (marker: string): string => `version: 1
 sections:
   - actor: ada
     on:
       - when: { mail: { from: user, contains: end-of-user } }
         answer: { calls: [{ send_message: { to: lead, text: "${FROM_ADA}" } }] }
-    turns: [{ calls: [{ bash: { command: sleep 60 } }] }]
+    turns: [{ calls: [{ bash: { command: "test -e '${marker}' || { touch '${marker}'; sleep 600; }" } }] }]
     otherwise: { calls: [{ complete_task: { summary: Told. } }] }
   - actor: lead
     on:
@@ -49,7 +50,7 @@ let command: RunningCommand;
 beforeEach(() => {
   world = makeWorld();
   world.write('team.yaml', team(join(world.root, 'go')));
-  world.write('script.yaml', script());
+  world.write('script.yaml', script(join(world.root, 'hung')));
 });
 
 afterEach(async () => {
