@@ -39,3 +39,7 @@ export const WORKSPACE_SLACK_BYTES: number = 1024 * 1024;
 export const PACK_AFTER_MS: number = 7 * 24 * 60 * 60_000;
 /** So much of the end of a journal is read to see that its run has ended, and when. */
 export const PACK_TAIL_BYTES: number = 256 * 1024;
+/** An actor that dies so often with a letter in hand is not given it again (mailbox.md §3.10). */
+export const POISON_DEATHS = 2;
+/** Of a letter, in a notice about it. */
+export const NOTICE_QUOTE_CHARS = 300;

@@ -1,5 +1,5 @@
 /** M8: mail of any size, whole at its receiver through `kill -9`, while the lines of the journal stay small. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { BlobStore } from '../../src/journal/index.ts';
@@ -91,7 +91,8 @@ function linesOf(): string[] {
 test('M8: a message of 1 MiB to an actor, and one from it to the lead, are whole through kill -9', async () => {
   command = world.start('run', 'team.yaml', '--run-id', 'm1');
   await listening(world, command);
-  await command.saw('task talk started by ada');
+  // It is in the middle of a call: the mail waits for its next request.
+  await expect.poll(() => existsSync(join(world.root, 'hung')), { timeout: 20_000 }).toBe(true);
   const client = await connectTo(world);
   const mail = { run: 'm1', to: 'ada', text: FROM_USER, interrupt: false };
   const sent = await whenGoing(() => client.call('mail.send', mail));
@@ -112,7 +113,7 @@ test('M8: a message of 1 MiB to an actor, and one from it to the lead, are whole
   const ended = await command.done;
   expect(ended.code, ended.stderr).toBe(0);
 
-  const rows = world.troupe('tail', '--json').stdout.trim().split('\n');
+  const rows = (await world.start('tail', '--json').done).stdout.trim().split('\n');
   const shown = rows.map((line) => JSON.parse(line));
   const one = (from: string) => shown.filter((row) => row.from === from && row.body.blob);
   expect(one('user').map((row) => [row.to, row.state, row.body.text === FROM_USER])).toEqual([

@@ -4,7 +4,7 @@
  */
 import { actorOf } from '../../actors/index.ts';
 import { type ActorName, isoTime } from '../../kernel/index.ts';
-import { hasUnread, markDelivered, unread } from '../../mailbox/index.ts';
+import { hasSuspects, hasUnread, markDelivered, unread } from '../../mailbox/index.ts';
 import { judgeCall } from '../../permissions/index.ts';
 import type {
   ActorReply,
@@ -115,6 +115,7 @@ function setPhase(asking: Asking, phase: LiveActor['phase']): void {
 
 function commitAnswer(asking: Asking, draft: Draft, step: AnswerStep): Draft {
   draft.about('step', asking.actor).step(step);
+  lookAgain(asking, step.took.length);
   reply(asking, draft, { type: 'committed', seq: 0 });
   setPhase(asking, 'tooling');
   const spent = overBudget(asking.state, step.usage);
@@ -132,6 +133,11 @@ function commitAnswer(asking: Asking, draft: Draft, step: AnswerStep): Draft {
     draft.effect({ type: 'halt', graceMs: 0 });
   }
   return draft;
+}
+
+/** What is given one by one goes on with the next when one is out of its hands. */
+function lookAgain({ state, live, actor }: Asking, taken: number): void {
+  if (taken > 0 && hasSuspects(state.mail, actor.name)) live.mailDirty.add(actor.name);
 }
 
 /** Where the run stands against its budget once `more` is added. */
@@ -248,7 +254,7 @@ function stuck(
   const { state, live, actor, facts } = asking;
   const text = `${request.message}${request.hint === undefined ? '' : ` (${request.hint})`}`;
   const node = facts.kind === 'subagent' ? null : heldTask(state, actor.name);
-  parkUnanswered(draft, actor, text);
+  lookAgain(asking, parkUnanswered(draft, actor, text));
   if (node !== null) {
     live.dirty.add(node.spec.id);
     endAttempt(draft.about('task'), live, {
@@ -293,11 +299,12 @@ function stuck(
 }
 
 /** Mail that its thread was given and could not answer: parked with the reason, so that the run does not wait for it. */
-function parkUnanswered(draft: Draft, actor: LiveActor, why: string): void {
+function parkUnanswered(draft: Draft, actor: LiveActor, why: string): number {
   const parked = unread(draft.state.mail, actor.name).filter((one) => actor.posted.has(one.n));
-  if (parked.length === 0) return;
+  if (parked.length === 0) return 0;
   draft.dead(
     actor.name,
     parked.map((one) => ({ n: one.n, id: one.id, what: 'dead' as const, reason: why })),
   );
+  return parked.length;
 }
