@@ -2,7 +2,7 @@
  * Large parts of a transcript by reference, and whole again (M8): a record holds their heads, a conversation all of them.
  *
  * Invariants
- * - L13 `wholeEntry` of what `byReference` and a store made is the entry that was; what can't be read is named in its place.
+ * - L21 `wholeEntry` of what `byReference` and a store made is the entry that was; what can't be read is named in its place.
  */
 import { type BlobStore, INLINE_BYTES_MAX, wholeText } from '../journal/index.ts';
 import {

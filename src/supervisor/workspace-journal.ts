@@ -3,7 +3,7 @@ import { type CompactOptions, type Journal, openJournal, type Worth } from '../j
 import type { Clock, Files, Random } from '../kernel/index.ts';
 
 /** The newest start and end of a supervisor, and the newest word on each run; what is unknown is kept. */
-export const worthOf: CompactOptions['worthOf'] = (record): Worth => {
+const worthOf: CompactOptions['worthOf'] = (record): Worth => {
   const { k, what, run } = record;
   if (k === 'sup' && typeof what === 'string') return { kind: 'last', key: `sup ${what}` };
   if (k === 'run' && typeof run === 'string') return { kind: 'last', key: `run ${run}` };

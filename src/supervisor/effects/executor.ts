@@ -244,7 +244,7 @@ export class Executor {
   private inLine(name: ActorName, act: () => void | Promise<void>): void {
     const before = this.lines.get(name);
     const done = before === undefined ? act() : before.then(act);
-    if (done === undefined) return;
+    if (!(done instanceof Promise)) return;
     const line = done.finally(() => {
       if (this.lines.get(name) === line) this.lines.delete(name);
     });

@@ -43,7 +43,7 @@ test('M8: a head is at most 1 KiB, cuts no character, says the size, and is its 
   expect(payloadHead(head, 300_001)).toBe(head);
 });
 
-test('L13: mail is a head and a reference in a record, and whole again from it', async () => {
+test('L21: mail is a head and a reference in a record, and whole again from it', async () => {
   const blobs = store();
   const text = '\uFEFFbegin '.padEnd(INLINE_BYTES_MAX * 2, 'é€');
   const entry = mail(text, await blobs.put(encoder.encode(text)));
@@ -55,7 +55,7 @@ test('L13: mail is a head and a reference in a record, and whole again from it',
   expect(await wholeEntry(blobs, small)).toBe(small);
 });
 
-test('L13: so are the large blocks of an answer; in a call one still sees what was called with what', async () => {
+test('L21: so are the large blocks of an answer; in a call one still sees what was called with what', async () => {
   const blobs = store();
   const long = 'y'.repeat(INLINE_BYTES_MAX + 1);
   const call = (input: unknown): ContentBlock => ({

@@ -30,7 +30,7 @@ test('of the workspace journal the newest word on each run and of the supervisor
   await last.close();
   const kept: string[] = [];
   for await (const record of readJournal({ files, directory })) {
-    if (record.k !== 'seg' && record.k !== 'seal') kept.push(`${record.k} ${record['at']}`);
+    if (record.k !== 'seg' && record.k !== 'seal') kept.push(`${record.k} ${String(record['at'])}`);
   }
   expect(kept).toEqual(['cron t3', 'run t19', 'sup t20', 'run t20', 'sup t20']);
 });
