@@ -8,7 +8,7 @@
  */
 import { actorOf } from '../../actors/index.ts';
 import { type ActorName, SUPERVISOR, USER } from '../../kernel/index.ts';
-import { deathsWith, hasSuspects, unread } from '../../mailbox/index.ts';
+import { deathsWith, hasSuspects, stateOf, unread } from '../../mailbox/index.ts';
 import type { Envelope, Lane } from '../../protocol/index.ts';
 import type { Draft } from '../draft.ts';
 import { NOTICE_QUOTE_CHARS, POISON_DEATHS } from '../limits.ts';
@@ -17,10 +17,17 @@ import type { RunState } from '../state.ts';
 import { clip } from '../text.ts';
 import { mayRun } from './roster.ts';
 
-/** Mail that its thread was given and has not answered. */
+/**
+ * Mail that its thread was given and has not answered. A thread that died before its first sign of life had nothing in
+ * hand: a start that fails is no letter's fault, and is bounded by the restart intensity.
+ */
 export function heldMail(state: RunState, actor: LiveActor): Envelope[] {
-  return unread(state.mail, actor.name).filter(
-    ({ n, from }) => actor.posted.has(n) && from !== SUPERVISOR,
+  const { name, posted, phase } = actor;
+  return unread(state.mail, name).filter(
+    ({ n, from }) =>
+      posted.has(n) &&
+      from !== SUPERVISOR &&
+      (phase !== 'starting' || stateOf(state.mail, name, n) === 'delivered'),
   );
 }
 

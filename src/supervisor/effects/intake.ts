@@ -39,7 +39,7 @@ export class Intake {
   take(event: RunEvent): void {
     if (event.type === 'stopped' && this.running.size > 0) {
       // The last word of a run: all that was said before it comes first.
-      const before = Promise.allSettled([...this.running]);
+      const before = Promise.allSettled(this.running);
       this.watch(before.then(() => this.deps.decide(event)));
       return;
     }

@@ -85,6 +85,7 @@ export class MailWorld {
   readonly clock: VirtualClock;
   readonly journal: Journal;
   readonly state: RunState;
+  readonly blobs: BlobStore;
   /** As recovery gave them. */
   readonly records: readonly StoredRecord[];
   readonly #loop: RunLoop;
@@ -103,6 +104,7 @@ export class MailWorld {
     this.journal = journal;
     this.state = state;
     this.records = records;
+    this.blobs = new BlobStore({ files: options.mutate(options.disk), directory: BLOBS, hash });
     this.#facts = facts;
     const openCalls = (name: string): string[] => [
       ...(state.openCalls.get(asActorName(name))?.keys() ?? []),
@@ -117,7 +119,7 @@ export class MailWorld {
       logger: silent,
       journal,
       git: instantTrees(),
-      blobs: new BlobStore({ files: options.mutate(options.disk), directory: BLOBS, hash }),
+      blobs: this.blobs,
       processes: commands ?? endlessCommands(),
       views: new NoViews({ files: noFiles, clock, logger: silent, directory: '' }),
       hosts: { thread: host, pool: host },

@@ -49,7 +49,11 @@ class World {
     this.step({ type: 'send', token: 1, to: 'ada', text, lane, id: null });
   }
 
-  die(): void {
+  /** `early`: before the thread made a sign of life. */
+  die(early = false): void {
+    const request = { type: 'live', event: 'thinking', data: '' } as const;
+    const upward = { id: 1, request };
+    if (!early) this.step({ type: 'request', name: ADA, incarnation: this.#incarnation, upward });
     // Out of the period in which deaths count together.
     this.now += 10 * 60_000;
     const exit = { kind: 'crashed', code: 'out-of-memory', message: 'out of memory' } as const;
@@ -166,6 +170,15 @@ test('M9, M5: urgent mail passes a letter that is on probation; a letter that is
   world.step({ type: 'mail.settle', token: 2, id: dead?.envelope.id ?? '', what: 'retried' });
   expect(world.given).toEqual([2, 1]);
   world.die();
+  expect(deadLetters(world.state.mail)).toEqual([]);
+  expect(world.given).toEqual([1]);
+});
+
+test('M9: a start that fails is no fault of the letter', () => {
+  const world = new World();
+  world.send('innocent');
+  world.die(true);
+  world.die(true);
   expect(deadLetters(world.state.mail)).toEqual([]);
   expect(world.given).toEqual([1]);
 });
