@@ -115,6 +115,7 @@ async function runGraph(shape, count) {
     logger,
     journal,
     git: instantGit(),
+    blobs: null,
     processes: instantProcesses(),
     views: { note() {}, noteTasks() {}, flush: async () => {}, close: async () => {} },
     hosts: { thread: host, pool: host },

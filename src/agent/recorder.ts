@@ -3,7 +3,8 @@
  * refused ends the agent.
  *
  * Invariants
- * - L8 The conversation holds exactly what the journal holds: nothing is added before its record is confirmed.
+ * - L8 The conversation holds exactly what the journal holds, large parts whole (M8): nothing is added before its record
+ *   is confirmed.
  */
 import { type Clock, fromErrorShape, invariant, isoTime } from '../kernel/index.ts';
 import type {
@@ -13,6 +14,7 @@ import type {
   LiveKind,
   SessionEntry,
 } from '../protocol/index.ts';
+import { mailByReference } from '../sessions/index.ts';
 import type { Conversation } from './conversation.ts';
 import { abortable } from './interrupts.ts';
 import type { AgentPort } from './port.ts';
@@ -49,7 +51,8 @@ export class Recorder {
   }
 
   async commitAnswer(step: AnswerStep): Promise<void> {
-    await this.#commit(step, step.entries);
+    const entries = step.entries.map(mailByReference);
+    await this.#commit({ ...step, entries }, step.entries);
   }
 
   /** Results in one record; nothing happens for none. */

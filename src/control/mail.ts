@@ -1,5 +1,5 @@
 /** The mail of a run, read from its journal, once or as it comes. */
-import { followJournal, readJournal } from '../journal/index.ts';
+import { BlobStore, followJournal, readJournal, wholeText } from '../journal/index.ts';
 import { RESERVED_NAMES } from '../kernel/ids.ts';
 import {
   deadLetters,
@@ -10,7 +10,7 @@ import {
 import type { StoredRunRecord } from '../protocol/record.ts';
 import type { MailRow } from '../protocol/shapes.ts';
 import { errors } from './errors.ts';
-import { journalFolder } from './places.ts';
+import { blobsFolder, journalFolder } from './places.ts';
 import { isRunRecord, type RunView } from './queries.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -37,7 +37,7 @@ export function actorNames(view: RunView): string[] {
   return [...new Set<string>([...members, ...joined])];
 }
 
-/** By sequence, each with its state now. `delivered` is volatile and known to the supervisor alone. */
+/** By sequence, each whole, with its state now. `delivered` is volatile and known to the supervisor alone. */
 export async function readMail(
   workspace: Workspace,
   view: RunView,
@@ -45,16 +45,38 @@ export async function readMail(
 ): Promise<MailRow[]> {
   const projection = projectMail();
   for await (const record of recordsOf(workspace, view.run)) projection.apply(record);
-  return rowsOf(projection, query);
+  return wholeRows(workspace, view.run, rowsOf(projection, query));
 }
 
 /** Mail that could not be delivered and was neither delivered again nor dropped, oldest first, with the reason. */
-export function deadMail(view: RunView): (MailRow & { readonly reason: string })[] {
-  return deadLetters(view.state.mail).map(({ envelope, reason }) => ({
+export async function deadMail(
+  workspace: Workspace,
+  view: RunView,
+): Promise<(MailRow & { readonly reason: string })[]> {
+  const rows = deadLetters(view.state.mail).map(({ envelope, reason }) => ({
     ...envelope,
-    state: 'dead',
+    state: 'dead' as const,
     reason,
   }));
+  return wholeRows(workspace, view.run, rows);
+}
+
+/** Large texts are read from where the record says that they lie; what can't be read is named in their place (M8). */
+async function wholeRows<R extends MailRow>(
+  workspace: Workspace,
+  run: string,
+  rows: readonly R[],
+): Promise<R[]> {
+  const { files, sha256 } = workspace.deps;
+  const directory = blobsFolder(workspace.places, run);
+  const blobs = new BlobStore({ files, directory, hash: sha256 });
+  const whole: R[] = [];
+  for (const row of rows) {
+    const { body } = row;
+    const text = await wholeText(blobs, body);
+    whole.push(text === body.text ? row : { ...row, body: { ...body, text } });
+  }
+  return whole;
 }
 
 /**
@@ -73,11 +95,12 @@ export async function* followMail(
     const changes = projection.apply(record);
     if (backlog && record.s >= backlogEnd) {
       backlog = false;
-      yield* rowsOf(projection, query);
+      yield* await wholeRows(workspace, view.run, rowsOf(projection, query));
       continue;
     }
     if (backlog) continue;
-    for (const row of newRows(projection, changes)) if (matches(row, query)) yield row;
+    const fresh = newRows(projection, changes).filter((row) => matches(row, query));
+    yield* await wholeRows(workspace, view.run, fresh);
   }
 }
 

@@ -70,3 +70,7 @@ export const runFilePath = (places: Places, run: string): string =>
   `${places.runs}/${run}/run.json`;
 export const journalFolder = (places: Places, run: string): string =>
   `${places.runs}/${run}/journal`;
+
+export function blobsFolder(places: Places, run: string): string {
+  return `${runFolder(places, run)}/blobs`;
+}

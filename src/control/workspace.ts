@@ -28,7 +28,7 @@ export interface ControlDeps {
   readonly random: Random;
   /** The user's environment. */
   readonly env: Readonly<Record<string, string>>;
-  readonly sha256: (text: string) => string;
+  readonly sha256: (content: string | Uint8Array) => string;
   /** Version of this Troupe, written into `run.json`. */
   readonly version: string;
   readonly live: LiveSource;

@@ -1,7 +1,7 @@
 /** Bounds of the socket: what a broken or hostile client can cost. */
 export const IPC_LIMITS = {
-  /** One message, in bytes. */
-  lineMax: 1_048_576,
+  /** One message, in bytes: long mail fits. */
+  lineMax: 4_194_304,
   connectionsMax: 64,
   /** Requests of one connection that run at once; past it the socket is not read. */
   pendingMax: 64,

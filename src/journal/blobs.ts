@@ -7,10 +7,10 @@
  *   J20  `get` gives the whole payload or rejects; nothing is cut.
  */
 import type { Files } from '../kernel/index.ts';
-import { systemCode } from '../kernel/index.ts';
+import { ensureError, systemCode } from '../kernel/index.ts';
 import { writeAtomic } from './atomic.ts';
 import * as errors from './errors.ts';
-import { ANCESTORS_SYNCED, makeLevels, syncAncestors } from './levels.ts';
+import { ANCESTORS_SYNCED, makeLevels, parentOf, syncAncestors } from './levels.ts';
 import { isFull } from './reserve.ts';
 
 export interface BlobDeps {
@@ -25,6 +25,11 @@ export interface BlobDeps {
 export interface BlobRef {
   readonly blob: string;
   readonly bytes: number;
+}
+
+/** The folder of payloads beside a journal's folder. */
+export function blobsBeside(journal: string): string {
+  return `${parentOf(journal)}/blobs`;
 }
 
 /** Payloads up to this stay in the record. */
@@ -112,5 +117,20 @@ export class BlobStore {
       await handle.close();
     }
     await files.syncDirectory(directory);
+  }
+}
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** The whole text of a part that a record holds by reference; when it can't be read, its head and why. Never rejects. */
+export async function wholeText(
+  blobs: Pick<BlobStore, 'get'>,
+  part: { readonly text: string; readonly blob?: string },
+): Promise<string> {
+  if (part.blob === undefined) return part.text;
+  try {
+    return decoder.decode(await blobs.get(part.blob));
+  } catch (error) {
+    return `${part.text}\n[the rest cannot be read: ${ensureError(error).message}]`;
   }
 }

@@ -8,7 +8,14 @@
  * Invariants: J1–J3 record.ts · J4–J6 scan.ts · J7–J8, J16 segment.ts · J8–J11, J14 writer.ts · J5–J6, J12–J13 recovery.ts
  * · J15 snapshot.ts · J17 seal.ts · J18 compact.ts · J19–J20 blobs.ts
  */
-export { type BlobDeps, type BlobRef, BlobStore, INLINE_BYTES_MAX } from './blobs.ts';
+export {
+  type BlobDeps,
+  type BlobRef,
+  BlobStore,
+  blobsBeside,
+  INLINE_BYTES_MAX,
+  wholeText,
+} from './blobs.ts';
 export type { CompactOptions, Worth } from './compact.ts';
 export type { JournalErrorCode } from './errors.ts';
 export { type FollowJournalOptions, followJournal } from './follow.ts';

@@ -20,6 +20,8 @@ export interface SealJournalOptions {
   readonly files: Files;
   readonly directory: string;
   readonly limits?: Partial<JournalLimits> | undefined;
+  /** Aborted: it ends behind the segment at hand. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface SealReport {
@@ -31,7 +33,7 @@ export interface SealReport {
 }
 
 /**
- * Resolves when all segments are packed. Rejects `journal/damaged` before any change when something in it is not as a
+ * Resolves when all segments are packed, or the signal aborted. Rejects `journal/damaged` before any change when something in it is not as a
  * writer left it, `journal/full` and `journal/failed` with what was packed until then kept.
  */
 export async function sealJournal(options: SealJournalOptions): Promise<SealReport> {
@@ -40,7 +42,7 @@ export async function sealJournal(options: SealJournalOptions): Promise<SealRepo
   const problem = problems[0];
   if (problem !== undefined) throw errors.damaged(directory, problem.detail);
   try {
-    return await packAll(files, directory);
+    return await packAll(files, directory, options.signal);
   } catch (error) {
     if (isFull(error)) throw errors.full(directory, error);
     if (systemCode(error) === '') throw error;
@@ -48,10 +50,15 @@ export async function sealJournal(options: SealJournalOptions): Promise<SealRepo
   }
 }
 
-async function packAll(files: Files, directory: string): Promise<SealReport> {
+async function packAll(
+  files: Files,
+  directory: string,
+  signal: AbortSignal | undefined,
+): Promise<SealReport> {
   const { counting } = await sortSegments(files, directory);
   const report = { packed: 0, bytesBefore: 0, bytesAfter: 0 };
   for (const name of counting) {
+    if (signal?.aborted === true) break;
     if (isPacked(name) || isBase(name)) continue;
     const plain = await files.readFile(`${directory}/${name}`);
     const packed = await pack(plain);

@@ -156,7 +156,13 @@ function applyDead(
 
 /** Another activation has other requests: what was injected into the old ones has to be injected again. */
 function endActivation(state: MailState, change: ActorChange): void {
-  if (change.type !== 'actor.added') state.boxes.get(change.name)?.delivered.clear();
+  const box = state.boxes.get(change.name);
+  if (box === undefined || change.type === 'actor.added') return;
+  box.delivered.clear();
+  if (change.type !== 'actor.ended') return;
+  for (const n of change.held ?? []) {
+    if (box.unread.has(n)) box.deaths.set(n, (box.deaths.get(n) ?? 0) + 1);
+  }
 }
 
 function addUnread(box: Mailbox, letter: Letter): void {
@@ -175,6 +181,7 @@ function removeUnread(box: Mailbox, letter: Letter): void {
   box.unread.delete(n);
   dropLetter(box.lanes[lane], n);
   box.delivered.delete(n);
+  box.deaths.delete(n);
   box.bytes -= letter.bytes;
   const key = groupKey(letter.envelope);
   if (key !== null && box.groups.get(key) === letter.coalesced) box.groups.delete(key);

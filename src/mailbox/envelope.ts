@@ -29,7 +29,9 @@ export function renderEnvelope(mail: Mail, place: Place): Envelope {
   };
 }
 
-/** What an envelope weighs against the bound of its mailbox. */
+/** What an envelope weighs against the bound of its mailbox; a payload elsewhere counts as if it were in it. */
 export function mailBytes(mail: { readonly body: MailBody }): number {
-  return HEAD_BYTES + JSON.stringify(mail.body).length;
+  const { blob, bytes } = mail.body;
+  const elsewhere = blob === undefined ? 0 : (bytes ?? 0);
+  return HEAD_BYTES + JSON.stringify(mail.body).length + elsewhere;
 }

@@ -33,6 +33,8 @@ interface FrozenBox {
   readonly dropped: readonly number[];
   /** Keys of groups, with the position that heads each. */
   readonly groups: readonly (readonly [string, number])[];
+  /** Unread positions, and at how many deaths they were in hand. */
+  readonly deaths?: readonly (readonly [number, number])[];
 }
 
 export interface FrozenMail {
@@ -85,6 +87,7 @@ function freezeBox(name: string, box: Mailbox): FrozenBox {
     })),
     dropped: [...box.dropped],
     groups: Array.from(box.groups, ([key, group]) => [key, group.head] as const),
+    deaths: [...box.deaths],
   };
 }
 
@@ -116,6 +119,7 @@ function thawBox(box: Mailbox, frozen: FrozenBox): void {
   for (const { n, letter, reason, at } of frozen.dead) {
     box.dead.set(n, { letter: thaw(letter), reason, at });
   }
+  for (const [n, count] of frozen.deaths ?? []) box.deaths.set(n, count);
   for (const [key, head] of frozen.groups) {
     const group = groups.get(head);
     if (group !== undefined) box.groups.set(key, group);

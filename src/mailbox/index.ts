@@ -30,6 +30,8 @@ export {
 export {
   type DeadLetter,
   deadLetters,
+  deathsWith,
+  hasSuspects,
   hasUnread,
   type MailboxSize,
   type MailState,

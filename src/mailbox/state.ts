@@ -40,6 +40,8 @@ export interface Mailbox {
   readonly groups: Map<string, Coalesced>;
   /** Coalesced positions and their group. */
   readonly absorbed: Map<number, Coalesced>;
+  /** Unread positions that the actor had in hand when it died, and at how many of its deaths. */
+  readonly deaths: Map<number, number>;
   /** Volatile: positions that are in a request of the actor's present activation. */
   readonly delivered: Set<number>;
 }
@@ -83,6 +85,7 @@ export function boxOf(state: MailState, name: string): Mailbox {
     dropped: new Set(),
     groups: new Map(),
     absorbed: new Map(),
+    deaths: new Map(),
     delivered: new Set(),
   };
   state.boxes.set(name, made);
@@ -106,6 +109,16 @@ export function unread(state: MailState, actor: string): Envelope[] {
 
 export function hasUnread(state: MailState, actor: string): boolean {
   return (state.boxes.get(actor)?.unread.size ?? 0) > 0;
+}
+
+/** At how many of its deaths the actor had this unread letter in hand. */
+export function deathsWith(state: MailState, actor: string, n: number): number {
+  return state.boxes.get(actor)?.deaths.get(n) ?? 0;
+}
+
+/** Whether it has an unread letter that it had in hand at a death. */
+export function hasSuspects(state: MailState, actor: string): boolean {
+  return (state.boxes.get(actor)?.deaths.size ?? 0) > 0;
 }
 
 export interface MailboxSize {

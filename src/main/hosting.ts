@@ -15,7 +15,7 @@ import {
 } from '../control/index.ts';
 import { type IpcServer, startIpcServer } from '../ipc/index.ts';
 import { isoTime, type Logger } from '../kernel/index.ts';
-import { acquireLock, NodeProcessTable } from '../platform/index.ts';
+import { acquireLock, NodeProcessTable, sha256Hex } from '../platform/index.ts';
 import { PROTOCOL_VERSION } from '../protocol/index.ts';
 import { openSupervisor, type Supervisor } from '../supervisor/index.ts';
 import { commandEnvironment } from './environment.ts';
@@ -87,6 +87,7 @@ async function openOwn(io: Io, workspace: Workspace, logger: Logger): Promise<Su
     environment,
     shell: findShell(),
     pid: io.pid,
+    sha256: sha256Hex,
   });
 }
 

@@ -144,5 +144,8 @@ export function mailItem(envelope: Envelope): MailItem {
     ...(envelope.task === undefined ? {} : { task: envelope.task }),
     ...(envelope.lane === 'normal' ? {} : { lane: envelope.lane }),
     text: envelope.body.text,
+    ...(envelope.body.blob === undefined || envelope.body.bytes === undefined
+      ? {}
+      : { blob: envelope.body.blob, bytes: envelope.body.bytes }),
   };
 }

@@ -30,6 +30,10 @@ export type EnvelopeType =
 /** Every body has a `text` for the model and for people; more fields by type. */
 export interface MailBody {
   readonly text: string;
+  /** The whole text, when it is too large for a record: `text` is its head then (M8). */
+  readonly blob?: string;
+  /** With `blob`: bytes of the whole. */
+  readonly bytes?: number;
   readonly [field: string]: unknown;
 }
 

@@ -144,6 +144,8 @@ export type ActorChange =
       readonly name: ActorName;
       readonly incarnation: number;
       readonly end: ActorEnd;
+      /** Of a death: positions in its mailbox that its thread had been given and had not answered. */
+      readonly held?: readonly number[];
     };
 
 export type RunEndState = 'done' | 'failed' | 'cancelled' | 'budget';

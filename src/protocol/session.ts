@@ -4,17 +4,25 @@
  */
 import type { ActorName, CallId, EnvelopeId, TaskId } from '../kernel/ids.ts';
 import type { EnvelopeType, Lane } from './envelope.ts';
+import type { PayloadRef } from './payload.ts';
 import type { Usage } from './usage.ts';
 
+/** In a record `text` and `input` are heads when there is a reference: to the text, to the input as JSON (M8). */
 export type ContentBlock =
-  | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'call'; readonly id: CallId; readonly name: string; readonly input: unknown };
+  | ({ readonly type: 'text'; readonly text: string } & Partial<PayloadRef>)
+  | ({
+      readonly type: 'call';
+      readonly id: CallId;
+      readonly name: string;
+      readonly input: unknown;
+    } & Partial<PayloadRef>);
 
 export type StopReason = 'end' | 'calls' | 'length' | 'refusal' | 'aborted';
 
 export type Interruption = 'crash' | 'mail';
 
-export interface MailItem {
+/** With a reference: `text` is whole in a conversation, and its head in a record. */
+export interface MailItem extends Partial<PayloadRef> {
   readonly n: number;
   readonly id: EnvelopeId;
   readonly from: ActorName;

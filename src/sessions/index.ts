@@ -12,5 +12,12 @@ export {
   type MessagesOptions,
   textOf,
 } from './messages.ts';
+export {
+  blockByReference,
+  isLarge,
+  mailByReference,
+  payloadOf,
+  wholeEntry,
+} from './payloads.ts';
 export { type ReadSessionOptions, readSession } from './read-session.ts';
 export { renderTranscriptLine } from './transcript-line.ts';

@@ -3,9 +3,10 @@
  * without being parsed. Takes no lock and repairs nothing.
  */
 
-import { readJournal } from '../journal/index.ts';
+import { type BlobStore, readJournal } from '../journal/index.ts';
 import type { ActorName, Files } from '../kernel/index.ts';
 import type { PlacedEntry, SessionEntry } from '../protocol/index.ts';
+import { wholeEntry } from './payloads.ts';
 
 export interface ReadSessionOptions {
   readonly files: Files;
@@ -14,11 +15,13 @@ export interface ReadSessionOptions {
   readonly actor: ActorName;
   /** Last sequence wanted; what came later belongs to the reader's future. */
   readonly upTo: number;
+  /** Where large parts lie; without it their heads are given (M8). */
+  readonly blobs?: Pick<BlobStore, 'get'>;
 }
 
 /** Entries in order; none when there is no journal. Entries of a type that this version does not know are left out. */
 export async function readSession(options: ReadSessionOptions): Promise<PlacedEntry[]> {
-  const { files, directory, actor, upTo } = options;
+  const { files, directory, actor, upTo, blobs } = options;
   const placed: PlacedEntry[] = [];
   const records = readJournal({
     files,
@@ -30,7 +33,9 @@ export async function readSession(options: ReadSessionOptions): Promise<PlacedEn
     const entries: unknown = record['entries'];
     const at = typeof record['at'] === 'string' ? record['at'] : '';
     for (const entry of Array.isArray(entries) ? entries : []) {
-      if (isEntry(entry)) placed.push({ seq: record.s, at, entry });
+      if (!isEntry(entry)) continue;
+      const whole = blobs === undefined ? entry : await wholeEntry(blobs, entry);
+      placed.push({ seq: record.s, at, entry: whole });
     }
   }
   return placed;

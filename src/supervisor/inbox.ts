@@ -4,7 +4,7 @@
  */
 import type { HostExit } from '../actors/index.ts';
 import type { ActorName, ProcId, TaskId } from '../kernel/index.ts';
-import type { Lane, Upward } from '../protocol/index.ts';
+import type { Lane, PayloadRef, Upward } from '../protocol/index.ts';
 
 /** Names a client's question so that an `answer` effect finds it. */
 export type Token = number;
@@ -65,6 +65,8 @@ export type RunEvent =
       readonly name: ActorName;
       readonly incarnation: number;
       readonly upward: Upward;
+      /** Of `send_message`: the whole text, of which the call has the head. */
+      readonly payload?: PayloadRef;
     }
   | {
       readonly type: 'actor.exited';
@@ -110,6 +112,8 @@ export type RunEvent =
       readonly token: Token;
       readonly to: string;
       readonly text: string;
+      /** The whole text, of which `text` is the head. */
+      readonly payload?: PayloadRef;
       readonly lane: Lane;
       readonly id: string | null;
     }

@@ -33,3 +33,13 @@ export const VIEW_TRIES: number = 3;
 export const MERGE_HOLDS_MAX: number = 120;
 /** Share of a budget at which the run warns. */
 export const BUDGET_WARN_SHARE: number = 0.9;
+/** The workspace journal is compacted when it is larger than twice what is live and this. */
+export const WORKSPACE_SLACK_BYTES: number = 1024 * 1024;
+/** So long after its last record the journal of an ended run is packed. */
+export const PACK_AFTER_MS: number = 7 * 24 * 60 * 60_000;
+/** So much of the end of a journal is read to see that its run has ended, and when. */
+export const PACK_TAIL_BYTES: number = 256 * 1024;
+/** An actor that dies so often with a letter in hand is not given it again (mailbox.md §3.10). */
+export const POISON_DEATHS = 2;
+/** Of a letter, in a notice about it. */
+export const NOTICE_QUOTE_CHARS = 300;

@@ -22,6 +22,7 @@ import { decide, settle } from './decide/index.ts';
 import type { Draft } from './draft.ts';
 import type { Effect } from './effect.ts';
 import { type Answered, Executor, type ExecutorDeps } from './effects/executor.ts';
+import { Intake } from './effects/intake.ts';
 import type { ViewFiles } from './effects/views.ts';
 import type { Happening, RunEvent, Token } from './inbox.ts';
 import type { Live } from './live.ts';
@@ -58,6 +59,7 @@ export class RunLoop {
   readonly finished: Promise<void>;
   private readonly deps: LoopDeps;
   private readonly executor: Executor;
+  private readonly intake: Intake;
   private readonly inbox: RunEvent[] = [];
   private readonly pending: Pending[] = [];
   private readonly answers = new Map<Token, Answer>();
@@ -79,6 +81,11 @@ export class RunLoop {
     });
     this.end = end;
     this.finished.catch(() => undefined);
+    this.intake = new Intake({
+      blobs: deps.blobs,
+      decide: (event) => this.work(event),
+      failed: (event, error) => this.notStored(event, error),
+    });
     this.executor = new Executor({
       ...deps,
       post: (event) => this.post(event),
@@ -91,8 +98,13 @@ export class RunLoop {
     void deps.journal.failed.then((error) => this.fail(error));
   }
 
-  /** Puts an event into the inbox and works it off, unless that is being done. */
+  /** Takes an event in: what is large in it is stored first (M8). */
   post(event: RunEvent): void {
+    this.intake.take(event);
+  }
+
+  /** Puts an event into the inbox and works it off, unless that is being done. */
+  private work(event: RunEvent): void {
     this.inbox.push(event);
     if (this.busy) return;
     this.busy = true;
@@ -180,6 +192,12 @@ export class RunLoop {
     this.deps.onRecord(record);
   }
 
+  /** Nothing of a client's mail was taken in; what an actor did can't be left out. */
+  private notStored(event: RunEvent, error: Error): void {
+    if (event.type === 'send') this.take(event.token)?.reject(error);
+    else this.fail(error);
+  }
+
   private take(token: Token): Answer | undefined {
     const answer = this.answers.get(token);
     this.answers.delete(token);
@@ -188,6 +206,7 @@ export class RunLoop {
 
   /** After `stopped`: what its record asked for is done, then files are closed. */
   private async closeRun(): Promise<void> {
+    await this.intake.idle();
     do {
       await this.deps.journal.flush();
       this.release();

@@ -3,7 +3,7 @@
  * outlives a run is in the workspace journal; each run has a journal and a loop of its own.
  */
 import type { ActorHost } from '../actors/index.ts';
-import { type Journal, openJournal } from '../journal/index.ts';
+import { BlobStore, type Journal, openJournal } from '../journal/index.ts';
 import {
   type Clock,
   EXIT,
@@ -29,12 +29,14 @@ import { Fold } from './damage.ts';
 import { ProcessHost } from './effects/commands.ts';
 import { GitWork } from './effects/git.ts';
 import { ViewFiles } from './effects/views.ts';
-import { SETUP_TIMEOUT_MS } from './limits.ts';
+import { SETUP_TIMEOUT_MS, WORKSPACE_SLACK_BYTES } from './limits.ts';
 import { type Liveness, makeLive, NOT_ALIVE } from './live.ts';
 import { RunLoop } from './loop.ts';
+import { Packer } from './packer.ts';
 import { actorRows, runRow } from './rows.ts';
 import { ingestSpool } from './spool.ts';
 import { applyRecord, makeRunState, type RunState } from './state.ts';
+import { openWorkspaceJournal } from './workspace-journal.ts';
 
 export interface LiveEvent {
   readonly actor: string;
@@ -56,6 +58,8 @@ export interface SupervisorDeps {
   readonly shell: { readonly file: string; readonly args: readonly string[] };
   /** Of this process, for the workspace journal. */
   readonly pid: number;
+  /** SHA-256 in hex. */
+  readonly sha256: (bytes: Uint8Array) => string;
 }
 
 export interface SendRequest {
@@ -110,13 +114,9 @@ export interface Supervisor {
 }
 
 export async function openSupervisor(deps: SupervisorDeps): Promise<Supervisor> {
-  await deps.files.makeDirectory(`${deps.directory}/workspace/journal`);
-  const workspace = await openJournal({
-    files: deps.files,
-    clock: deps.clock,
-    random: deps.random,
+  const workspace = await openWorkspaceJournal(deps, {
     directory: `${deps.directory}/workspace/journal`,
-    name: 'workspace',
+    slackBytes: WORKSPACE_SLACK_BYTES,
   });
   await workspace.append({
     k: 'sup',
@@ -130,6 +130,7 @@ export async function openSupervisor(deps: SupervisorDeps): Promise<Supervisor> 
 class RunningSupervisor implements Supervisor {
   private readonly deps: SupervisorDeps;
   private readonly workspace: Journal;
+  private readonly packer: Packer;
   private readonly loops = new Map<string, RunLoop>();
   private readonly recordListeners = new Set<(run: string, record: StoredRunRecord) => void>();
   private readonly liveListeners = new Set<(run: string, event: LiveEvent) => void>();
@@ -137,6 +138,8 @@ class RunningSupervisor implements Supervisor {
   constructor(deps: SupervisorDeps, workspace: Journal) {
     this.deps = deps;
     this.workspace = workspace;
+    this.packer = new Packer({ ...deps, directory: `${deps.directory}/runs` });
+    this.packer.start();
   }
 
   async startRun(file: RunFile): Promise<void> {
@@ -148,6 +151,7 @@ class RunningSupervisor implements Supervisor {
   async resumeRun(run: string): Promise<void> {
     const file = await this.readRunFile(run);
     const state = makeRunState(file);
+    await this.packer.leave(run);
     const left = await this.deps.exec.sweep(run);
     const loop = await this.open(file, state);
     if (state.run.ended !== null) {
@@ -184,7 +188,6 @@ class RunningSupervisor implements Supervisor {
     const directory = `${this.deps.directory}/runs/${file.id}`;
     const outputs = `${directory}/outputs`;
     await files.makeDirectory(outputs);
-    await files.makeDirectory(`${directory}/blobs`);
     const views = new ViewFiles({ files, clock, logger, directory: `${directory}/views` });
     await views.open();
     const fold = new Fold((record) => {
@@ -224,7 +227,7 @@ class RunningSupervisor implements Supervisor {
       wallUsedMs: state.wallMs,
       tip: await git.tip(),
     });
-    const loop = new RunLoop(state, live, {
+    return new RunLoop(state, live, {
       clock,
       logger,
       journal,
@@ -232,6 +235,7 @@ class RunningSupervisor implements Supervisor {
       processes,
       views,
       hosts,
+      blobs: new BlobStore({ files, directory: `${directory}/blobs`, hash: this.deps.sha256 }),
       directories: { journal: `${directory}/journal`, outputs },
       onRecord: (record) => {
         for (const listener of this.recordListeners) listener(file.id, record);
@@ -240,7 +244,6 @@ class RunningSupervisor implements Supervisor {
         for (const listener of this.liveListeners) listener(file.id, event);
       },
     });
-    return loop;
   }
 
   /** A branch that is further on belongs to a journal that is gone: going on would do everything once more. */
@@ -368,6 +371,7 @@ class RunningSupervisor implements Supervisor {
   }
 
   async close(): Promise<void> {
+    const packed = this.packer.stop();
     for (const [run, loop] of this.loops) {
       const { ended, interrupted } = loop.state.run;
       if (ended === null && interrupted === null) {
@@ -383,6 +387,7 @@ class RunningSupervisor implements Supervisor {
       pid: this.deps.pid,
     }).durable;
     await this.workspace.close();
+    await packed;
   }
 
   private loop(run: string): RunLoop {

@@ -107,8 +107,10 @@ function startCommand(
   let stdout = '';
   let stderr = '';
   const waiting = new Set<() => void>();
-  child.stdout.on('data', (chunk: Buffer) => {
-    stdout += chunk.toString();
+  // A character may lie in two chunks.
+  child.stdout.setEncoding('utf8');
+  child.stdout.on('data', (chunk: string) => {
+    stdout += chunk;
     for (const check of waiting) check();
   });
   child.stderr.on('data', (chunk: Buffer) => {

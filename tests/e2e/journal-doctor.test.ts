@@ -1,7 +1,9 @@
 /** `troupe doctor` on real journals: what is lost is named with file and line, what is harmless is told as such. */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { sealJournal } from '../../src/journal/index.ts';
+import { NodeFiles } from '../../src/platform/index.ts';
 import { makeWorld, type World } from './cli-world.ts';
 
 const TEAM = `version: 1
@@ -49,6 +51,30 @@ test('all is well: exit 0, each journal counted', () => {
   expect(all.map(({ check }) => check)).toEqual(['workspace journal', 'journal of d1', 'spool']);
   expect(Object.keys(all[0] ?? {})).toEqual(['check', 'ok', 'detail', 'repair']);
   expect(world.troupe('doctor').stdout).toMatch(/^ok {4}journal of d1: \d+ records in 1 files$/m);
+});
+
+test('J17: all reading commands say of a packed run what they said before', async () => {
+  const commands = [
+    ['doctor'],
+    ['runs', '--json'],
+    ['ps', '--json'],
+    ['tasks', '--json'],
+    ['tail', '--json'],
+    ['events'],
+    ['diff'],
+    ['mail', 'dead'],
+  ];
+  const answers = (): unknown[] =>
+    commands.map((args) => {
+      const { code, stdout } = world.troupe(...args);
+      return [args[0], code, stdout];
+    });
+  const before = answers();
+  await sealJournal({ files: new NodeFiles(), directory: dirname(journal()) });
+  expect(existsSync(journal())).toBe(false);
+  expect(answers()).toEqual(before);
+  expect(world.troupe('resume', 'd1').stderr).toContain('has ended');
+  expect(answers()).toEqual(before);
 });
 
 test('J5: a flipped byte is a named record, with file and line', () => {

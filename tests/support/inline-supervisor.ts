@@ -2,7 +2,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ActorHost, type ActorRun, InlineHost } from '../../src/actors/index.ts';
-import { CryptoRandom, NodeExec, NodeFiles, SystemClock } from '../../src/platform/index.ts';
+import {
+  CryptoRandom,
+  NodeExec,
+  NodeFiles,
+  SystemClock,
+  sha256Hex,
+} from '../../src/platform/index.ts';
 import type { RunFile, StoredRunRecord } from '../../src/protocol/index.ts';
 import { openSupervisor, type Supervisor } from '../../src/supervisor/index.ts';
 import type { TempRepo } from './repo.ts';
@@ -48,6 +54,7 @@ export async function inlineSupervisor(
     environment: { PATH: process.env['PATH'] ?? '', HOME: repo.home },
     shell: { file: '/bin/bash', args: ['--noprofile', '--norc', '-c'] },
     pid: process.pid,
+    sha256: sha256Hex,
   });
   const records: StoredRunRecord[] = [];
   supervisor.onRecord((_run, record) => records.push(record));

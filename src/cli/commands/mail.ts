@@ -55,7 +55,7 @@ export async function run(
 async function listDead(context: Context, options: OptionValues): Promise<ExitCode> {
   const workspace = await context.workspace();
   const view = await viewRun(workspace, text(options, 'run'), 'mail');
-  const rows = deadMail(view);
+  const rows = await deadMail(workspace, view);
   if (context.json) context.printJson(rows);
   else if (rows.length === 0) context.print('There are no dead letters.\n');
   else context.print(renderTable(COLUMNS, rows, context));

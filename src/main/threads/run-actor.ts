@@ -1,6 +1,7 @@
 /** Composition root of an actor's thread: ports, transcript and provider put together for one activation. */
 import type { ActorRun } from '../../actors/index.ts';
 import { type AgentEnd, runAgent } from '../../agent/index.ts';
+import { BlobStore, blobsBeside } from '../../journal/index.ts';
 import { asCallId, mintId } from '../../kernel/index.ts';
 import {
   CryptoRandom,
@@ -9,6 +10,7 @@ import {
   NodeFiles,
   readInside,
   SystemClock,
+  sha256Hex,
   statInside,
   writeInside,
 } from '../../platform/index.ts';
@@ -53,6 +55,11 @@ export const runActor: ActorRun = async (start, port, signal, given) => {
     directory: start.journalDirectory,
     actor: start.name,
     upTo: start.upToSeq,
+    blobs: new BlobStore({
+      files,
+      directory: blobsBeside(start.journalDirectory),
+      hash: sha256Hex,
+    }),
   });
   const end = await runAgent(
     {

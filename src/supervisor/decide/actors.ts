@@ -8,7 +8,7 @@
  */
 import { actorOf, type HostExit, nextIncarnation, type StartNumbers } from '../../actors/index.ts';
 import { type RosterEntry, systemPrompt } from '../../agent/index.ts';
-import { type ActorName, TroupeError } from '../../kernel/index.ts';
+import { type ActorName, TroupeError, USER } from '../../kernel/index.ts';
 import { HandedOut } from '../../mailbox/index.ts';
 import type { ActorKind, AgentProfile } from '../../protocol/index.ts';
 import { toolsForKind } from '../../tools/index.ts';
@@ -18,6 +18,7 @@ import type { Live } from '../live.ts';
 import type { RunState } from '../state.ts';
 import { cancelAct } from './commands.ts';
 import { endStopped, parkUnread } from './ends.ts';
+import { heldMail, quarantine } from './poison.ts';
 import { finishAct } from './results.ts';
 import { heldTask, isLastDeath, noticeTarget, rulesOf, workplaceOf } from './roster.ts';
 import { endAttempt } from './task-ends.ts';
@@ -148,7 +149,14 @@ export function actorExited(
   const text =
     actor.doom?.text ??
     (exit.kind === 'crashed' ? `${exit.code}: ${exit.message}` : 'its thread ended');
-  draft.actor({ type: 'actor.ended', name, incarnation, end: { kind: 'crashed', text } });
+  const held = heldMail(state, actor);
+  draft.actor({
+    type: 'actor.ended',
+    name,
+    incarnation,
+    end: { kind: 'crashed', text },
+    ...(held.length === 0 ? {} : { held: held.map(({ n }) => n) }),
+  });
   const node = heldTask(state, name);
   if (node !== null) {
     live.dirty.add(node.spec.id);
@@ -162,9 +170,11 @@ export function actorExited(
   const target = noticeTarget(state);
   const isLast = isLastDeath(state, facts, happening.now);
   const parked = isLast ? parkUnread(draft, name, `${name} died and is not started again`) : 0;
+  const told = target === name ? USER : target;
+  if (!isLast) quarantine(draft, live, { name, held, target: told });
   const again = isLast ? ` It is not started again; ${parked} letters to it were not read.` : '';
   draft.notice({
-    to: target === name ? 'user' : target,
+    to: told,
     lane: 'normal',
     type: 'actor.died',
     body: { text: `${name} died: ${text}.${again}`, actor: name, incarnation },

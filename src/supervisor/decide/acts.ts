@@ -78,7 +78,7 @@ function sendMessage(asking: Asking, draft: Draft, act: Act, input: Input): Draf
     to: text(input, 'to'),
     lane: lane === 'interrupt' || lane === 'bulk' ? lane : 'normal',
     type: 'chat.message',
-    body: { text: text(input, 'text') },
+    body: { text: text(input, 'text'), ...asking.payload },
   };
   if (mail.to === actor.name) {
     return finishAct(asking, draft, act, { ok: false, text: 'you cannot send mail to yourself' });

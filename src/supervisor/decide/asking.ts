@@ -1,5 +1,6 @@
 /** A request of a live actor with all that its decision looks at. */
 import type { Actor } from '../../actors/index.ts';
+import type { PayloadRef } from '../../protocol/index.ts';
 import type { Happening } from '../inbox.ts';
 import type { Live, LiveActor } from '../live.ts';
 import type { RunState } from '../state.ts';
@@ -12,4 +13,6 @@ export interface Asking {
   readonly actor: LiveActor;
   /** Number of the request, for its reply. */
   readonly request: number;
+  /** Of a message whose text is its head. */
+  readonly payload?: PayloadRef;
 }

@@ -20,6 +20,7 @@ import type { Live } from '../live.ts';
 import type { RunState } from '../state.ts';
 import { startActor, startNumbers } from './actors.ts';
 import { interruptActs } from './commands.ts';
+import { isolated } from './poison.ts';
 import { mayRun, noticeTarget, workplaceOf } from './roster.ts';
 import { needView } from './view.ts';
 
@@ -47,7 +48,7 @@ export function decideSend(
     to: event.to,
     lane: event.lane,
     type: 'chat.message',
-    body: { text: event.text },
+    body: { text: event.text, ...event.payload },
   };
   if (event.to === EVERYBODY) {
     const names = broadcast(draft, live, { from: draft.user(), draft: mail });
@@ -205,7 +206,8 @@ function deliverTo(
     live.mailDirty.add(name);
     return draft;
   }
-  const fresh = deliverable(state.mail, name, { nowMs: happening.now, except: actor.posted });
+  const unposted = deliverable(state.mail, name, { nowMs: happening.now, except: actor.posted });
+  const fresh = isolated(state, actor, unposted);
   if (fresh.length === 0) return null;
   const draft = new Draft(state, happening);
   for (const envelope of fresh) actor.posted.add(envelope.n);

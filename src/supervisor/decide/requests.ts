@@ -4,7 +4,7 @@
  */
 import { actorOf } from '../../actors/index.ts';
 import { type ActorName, isoTime } from '../../kernel/index.ts';
-import { hasUnread, markDelivered, unread } from '../../mailbox/index.ts';
+import { hasSuspects, hasUnread, markDelivered, unread } from '../../mailbox/index.ts';
 import { judgeCall } from '../../permissions/index.ts';
 import type {
   ActorReply,
@@ -16,7 +16,7 @@ import type {
 } from '../../protocol/index.ts';
 import { totalTokens } from '../../protocol/index.ts';
 import { Draft } from '../draft.ts';
-import type { Happening } from '../inbox.ts';
+import type { Happening, RunEvent } from '../inbox.ts';
 import { BUDGET_WARN_SHARE, NUDGES_MAX } from '../limits.ts';
 import type { Live, LiveActor } from '../live.ts';
 import type { RunState } from '../state.ts';
@@ -33,9 +33,9 @@ export function decideRequest(
   state: RunState,
   live: Live,
   happening: Happening,
-  from: { readonly name: ActorName; readonly incarnation: number; readonly upward: Upward },
+  from: Extract<RunEvent, { type: 'request' }>,
 ): Draft {
-  const { name, incarnation, upward } = from;
+  const { name, incarnation, upward, payload } = from;
   const actor = live.actors.get(name);
   const facts = actorOf(state.actors, name);
   if (actor === undefined || facts === null || actor.incarnation !== incarnation) {
@@ -47,7 +47,9 @@ export function decideRequest(
       },
     });
   }
-  return answer({ state, live, happening, facts, actor, request: upward.id }, upward.request);
+  const request = upward.id;
+  const asking = { state, live, happening, facts, actor, request };
+  return answer({ ...asking, ...(payload === undefined ? {} : { payload }) }, upward.request);
 }
 
 function answer(asking: Asking, request: ActorRequest): Draft {
@@ -113,6 +115,7 @@ function setPhase(asking: Asking, phase: LiveActor['phase']): void {
 
 function commitAnswer(asking: Asking, draft: Draft, step: AnswerStep): Draft {
   draft.about('step', asking.actor).step(step);
+  lookAgain(asking, step.took.length);
   reply(asking, draft, { type: 'committed', seq: 0 });
   setPhase(asking, 'tooling');
   const spent = overBudget(asking.state, step.usage);
@@ -130,6 +133,11 @@ function commitAnswer(asking: Asking, draft: Draft, step: AnswerStep): Draft {
     draft.effect({ type: 'halt', graceMs: 0 });
   }
   return draft;
+}
+
+/** What is given one by one goes on with the next when one is out of its hands. */
+function lookAgain({ state, live, actor }: Asking, taken: number): void {
+  if (taken > 0 && hasSuspects(state.mail, actor.name)) live.mailDirty.add(actor.name);
 }
 
 /** Where the run stands against its budget once `more` is added. */
@@ -245,7 +253,7 @@ function stuck(
   const { state, live, actor, facts } = asking;
   const text = `${request.message}${request.hint === undefined ? '' : ` (${request.hint})`}`;
   const node = facts.kind === 'subagent' ? null : heldTask(state, actor.name);
-  parkUnanswered(draft, actor, text);
+  lookAgain(asking, parkUnanswered(draft, actor, text));
   if (node !== null) {
     live.dirty.add(node.spec.id);
     endAttempt(draft.about('task'), live, {
@@ -290,11 +298,12 @@ function stuck(
 }
 
 /** Mail that its thread was given and could not answer: parked with the reason, so that the run does not wait for it. */
-function parkUnanswered(draft: Draft, actor: LiveActor, why: string): void {
+function parkUnanswered(draft: Draft, actor: LiveActor, why: string): number {
   const parked = unread(draft.state.mail, actor.name).filter((one) => actor.posted.has(one.n));
-  if (parked.length === 0) return;
+  if (parked.length === 0) return 0;
   draft.dead(
     actor.name,
     parked.map((one) => ({ n: one.n, id: one.id, what: 'dead' as const, reason: why })),
   );
+  return parked.length;
 }

@@ -3,6 +3,7 @@
  * run (S6), since nobody would ever hear of it otherwise.
  */
 import type { ActorHandle, ActorHost } from '../../actors/index.ts';
+import { type BlobStore, wholeText } from '../../journal/index.ts';
 import {
   type ActorName,
   type Clock,
@@ -10,7 +11,7 @@ import {
   ensureError,
   type Logger,
 } from '../../kernel/index.ts';
-import type { LiveKind, Upward } from '../../protocol/index.ts';
+import type { Downward, Envelope, LiveKind, Upward } from '../../protocol/index.ts';
 import type { Effect } from '../effect.ts';
 import type { CommandOutcome, RunEvent, Token } from '../inbox.ts';
 import { KILL_GRACE_MS, THREAD_GRACE_MS } from '../limits.ts';
@@ -34,6 +35,7 @@ export interface ExecutorDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly git: TreeWork;
+  readonly blobs: Pick<BlobStore, 'put' | 'get'>;
   readonly processes: CommandWork;
   readonly hosts: { readonly thread: ActorHost; readonly pool: ActorHost };
   readonly directories: { readonly journal: string; readonly outputs: string };
@@ -55,6 +57,8 @@ type GitEffect = Of<
 export class Executor {
   private readonly deps: ExecutorDeps;
   private readonly handles = new Map<ActorName, { handle: ActorHandle; incarnation: number }>();
+  /** What waits for the mail before it to be whole, by actor. */
+  private readonly lines = new Map<ActorName, Promise<void>>();
   private readonly inFlight = new Set<Promise<unknown>>();
   private readonly over = new AbortController();
   /** Nobody waits for running commands any more. */
@@ -72,7 +76,9 @@ export class Executor {
         const { reply } = effect;
         const at = seq ?? this.deps.durableSeq();
         const filled = reply.type === 'committed' ? { ...reply, seq: at } : reply;
-        this.handleOf(effect)?.post([{ type: 'reply', id: effect.id, reply: filled }]);
+        this.inLine(effect.name, () => {
+          this.handleOf(effect)?.post([{ type: 'reply', id: effect.id, reply: filled }]);
+        });
         return;
       }
       case 'answer':
@@ -88,10 +94,10 @@ export class Executor {
         this.startActor(effect);
         return;
       case 'actor.post':
-        this.handleOf(effect)?.post(effect.messages);
+        this.postMail(effect);
         return;
       case 'actor.interrupt':
-        this.handleOf(effect)?.interrupt();
+        this.inLine(effect.name, () => this.handleOf(effect)?.interrupt());
         return;
       case 'actor.stop':
         this.track(this.handleOf(effect)?.stop(effect.graceMs));
@@ -211,6 +217,41 @@ export class Executor {
     this.handles.set(name, { handle, incarnation });
   }
 
+  /** Who receives mail receives the whole of it (M8). */
+  private postMail(effect: Of<'actor.post'>): void {
+    if (!effect.messages.some(isByReference)) {
+      this.inLine(effect.name, () => this.handleOf(effect)?.post(effect.messages));
+      return;
+    }
+    this.inLine(effect.name, async () => {
+      const messages: Downward[] = [];
+      for (const message of effect.messages) messages.push(await this.whole(message));
+      this.handleOf(effect)?.post(messages);
+    });
+  }
+
+  private async whole(message: Downward): Promise<Downward> {
+    if (!isByReference(message)) return message;
+    const envelopes: Envelope[] = [];
+    for (const envelope of message.envelopes) {
+      const text = await wholeText(this.deps.blobs, envelope.body);
+      envelopes.push({ ...envelope, body: { ...envelope.body, text } });
+    }
+    return { ...message, envelopes };
+  }
+
+  /** At once, or behind what one actor waits for already: what it is told keeps its order (M4, M5). */
+  private inLine(name: ActorName, act: () => void | Promise<void>): void {
+    const before = this.lines.get(name);
+    const done = before === undefined ? act() : before.then(act);
+    if (!(done instanceof Promise)) return;
+    const line = done.finally(() => {
+      if (this.lines.get(name) === line) this.lines.delete(name);
+    });
+    this.lines.set(name, line);
+    this.track(line);
+  }
+
   private onRequests(name: ActorName, incarnation: number, requests: readonly Upward[]): void {
     for (const upward of requests) {
       if (upward.request.type === 'live') {
@@ -284,4 +325,8 @@ export class Executor {
     for (const [name, { handle }] of this.handles) beats[name] = handle.heartbeat();
     this.deps.post({ type: 'sweep', beats });
   }
+}
+
+function isByReference(message: Downward): message is Extract<Downward, { type: 'mail' }> {
+  return message.type === 'mail' && message.envelopes.some(({ body }) => body.blob !== undefined);
 }

@@ -2,9 +2,16 @@
  * One process's time with a simulated run: the production loop, decisions, journal and mailboxes on a disk that may fail
  * or die. Trees and commands answer at once; one command never ends, so that the run does not either.
  */
+
+import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import { type ActorHost, type ActorRun, InlineHost } from '../../../src/actors/index.ts';
-import { type Journal, openJournal, type StoredRecord } from '../../../src/journal/index.ts';
+import {
+  BlobStore,
+  type Journal,
+  openJournal,
+  type StoredRecord,
+} from '../../../src/journal/index.ts';
 import {
   asActorName,
   type FileHandle,
@@ -33,6 +40,8 @@ import type { Fact } from './mail-facts.ts';
 const UNREAD_MAX = 6;
 
 const LIMITS = { segmentBytesMax: 12_000, reserveBytes: 2000, fullRetryMs: 5 };
+const BLOBS = '/runs/sim/blobs';
+const hash = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 const TIP = '0'.repeat(40);
 
 /** A lead, `ada` and `bo`; a task that is never done, unless others are given. */
@@ -76,6 +85,7 @@ export class MailWorld {
   readonly clock: VirtualClock;
   readonly journal: Journal;
   readonly state: RunState;
+  readonly blobs: BlobStore;
   /** As recovery gave them. */
   readonly records: readonly StoredRecord[];
   readonly #loop: RunLoop;
@@ -94,6 +104,7 @@ export class MailWorld {
     this.journal = journal;
     this.state = state;
     this.records = records;
+    this.blobs = new BlobStore({ files: options.mutate(options.disk), directory: BLOBS, hash });
     this.#facts = facts;
     const openCalls = (name: string): string[] => [
       ...(state.openCalls.get(asActorName(name))?.keys() ?? []),
@@ -108,6 +119,7 @@ export class MailWorld {
       logger: silent,
       journal,
       git: instantTrees(),
+      blobs: this.blobs,
       processes: commands ?? endlessCommands(),
       views: new NoViews({ files: noFiles, clock, logger: silent, directory: '' }),
       hosts: { thread: host, pool: host },

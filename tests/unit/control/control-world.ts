@@ -1,4 +1,5 @@
 /** A workspace in memory: files, clock and chance from `testing`, and a supervisor that is what the test says it is. */
+import { createHash } from 'node:crypto';
 import type { ControlDeps, Holder, Workspace } from '../../../src/control/index.ts';
 import { placesOf } from '../../../src/control/places.ts';
 import { createRun } from '../../../src/control/run-store.ts';
@@ -35,7 +36,7 @@ export function makeControlWorld(): ControlWorld {
     clock,
     random: new SeededRandom(1),
     env,
-    sha256: (text) => text,
+    sha256: (content) => createHash('sha256').update(content).digest('hex'),
     version: '0.0.0',
     live: {
       holder: () => Promise.resolve(world.live.holder),

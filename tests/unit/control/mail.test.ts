@@ -6,6 +6,7 @@ import {
   sendMail,
   viewRun,
 } from '../../../src/control/index.ts';
+import { type BlobRef, BlobStore } from '../../../src/journal/index.ts';
 import { asActorName, asEnvelopeId } from '../../../src/kernel/ids.ts';
 import type { Mail } from '../../../src/protocol/envelope.ts';
 import type { RunRecord } from '../../../src/protocol/record.ts';
@@ -65,6 +66,38 @@ test('mail is read in order with its state now, of some mailboxes, from a sequen
   const [, , third] = await readMail(world.workspace, view, ALL);
   const later = await readMail(world.workspace, view, { actors: [], from: third!.seq });
   expect(shown(later)).toEqual(['env_3 ada 2 accepted']);
+});
+
+test('M8: a letter by reference is shown whole, once or followed; one whose payload is gone is named', async () => {
+  const world = makeControlWorld();
+  const { files, workspace } = world;
+  const text = 'long '.repeat(20_000);
+  const blobs = new BlobStore({
+    files,
+    directory: `${workspace.places.runs}/r1/blobs`,
+    hash: workspace.deps.sha256,
+  });
+  const long = (number: number, ref: BlobRef): RunRecord => {
+    const record = mail(number);
+    const letters = record.mail?.map((one) => ({ ...one, body: { text: 'long (head)', ...ref } }));
+    return { ...record, mail: letters ?? [] };
+  };
+  const run = await makeRun(world, makeRunFile('r1', AT, ['ada']), [started]);
+  const ref = await blobs.put(new TextEncoder().encode(text));
+  await run.append(long(1, ref));
+  await run.append(long(2, { blob: 'f'.repeat(64), bytes: 9 }));
+  await run.append(ended);
+  await run.close();
+  const view = await viewRun(workspace, 'r1', 'tail');
+  const followed: MailRow[] = [];
+  const signal = new AbortController().signal;
+  for await (const row of followMail(workspace, view, { ...ALL, signal })) followed.push(row);
+  for (const rows of [await readMail(workspace, view, ALL), followed]) {
+    expect(rows[0]?.body).toEqual({ text, ...ref });
+    expect(rows[1]?.body.text).toMatch(
+      /^long \(head\)\n\[the rest cannot be read: .*f{64}.*is missing/,
+    );
+  }
 });
 
 test('following gives the backlog, then what comes, each once, and ends with the run', async () => {

@@ -1,6 +1,7 @@
 /** Part A of the field reports: messages that were lost, late, doubled or misrouted in other systems. */
 import { describe, expect, test } from 'vitest';
 import type { ActorRun } from '../../../src/actors/index.ts';
+import { wholeText } from '../../../src/journal/index.ts';
 import { deadLetters, projectMail, stateOf } from '../../../src/mailbox/index.ts';
 import type { Envelope } from '../../../src/protocol/index.ts';
 import { World } from '../agent/world.ts';
@@ -111,7 +112,8 @@ test('CC#70087: the whole body arrives, however long, and anybody can look it up
   expect(bodies).toContain(long);
   const projection = projectMail();
   for (const record of await scene.records()) projection.apply(record);
-  expect(projection.rows().find(({ id }) => id === 'long')?.body.text).toBe(long);
+  const body = projection.rows().find(({ id }) => id === 'long')?.body;
+  expect(await wholeText(scene.world.blobs, body ?? { text: '' })).toBe(long);
 });
 
 test('CC#92244: a letter that is offered four times has one effect, and what waits costs one turn', async () => {

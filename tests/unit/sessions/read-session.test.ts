@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openJournal } from '../../../src/journal/index.ts';
+import { BlobStore, blobsBeside, openJournal } from '../../../src/journal/index.ts';
 import { asActorName } from '../../../src/kernel/index.ts';
 import { readSession } from '../../../src/sessions/index.ts';
 import { MemoryFiles } from '../../../src/testing/memory-files.ts';
@@ -45,6 +45,33 @@ test('the steps of one actor, in order, with their places; unknown entries are p
   const upTo = placed[1]!.seq;
   const early = await readSession({ files, directory, actor: asActorName('ada'), upTo });
   expect(early).toEqual(placed.slice(0, 2));
+});
+
+test('M8: large parts are whole again where their store is given', async () => {
+  const files = new MemoryFiles();
+  const blobs = new BlobStore({
+    files,
+    directory: blobsBeside(directory),
+    hash: () => 'a'.repeat(64),
+  });
+  const ref = await blobs.put(new TextEncoder().encode('the whole text'));
+  const journal = await openJournal({
+    files,
+    clock: new VirtualClock(),
+    random: new SeededRandom(1),
+    directory,
+    name: 'r',
+  });
+  const item = { n: 1, id: 'env_1', from: 'user', type: 'chat.message', text: 'the', ...ref };
+  journal.append({ k: 'step', a: 'ada', at: 't1', entries: [{ type: 'mail', items: [item] }] });
+  await journal.close();
+  const textsOf = async (options: object): Promise<unknown[]> => {
+    const asked = { files, directory, actor: asActorName('ada'), upTo: 99, ...options };
+    const placed = await readSession(asked);
+    return placed.map(({ entry }) => entry.type === 'mail' && entry.items[0]?.text);
+  };
+  expect(await textsOf({ blobs })).toEqual(['the whole text']);
+  expect(await textsOf({})).toEqual(['the']);
 });
 
 test('no journal, no entries', async () => {

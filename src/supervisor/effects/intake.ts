@@ -1,0 +1,137 @@
+/**
+ * The step before a decision: large payloads of an event are stored, and the event goes on with their heads and references
+ * (M8). A decision does no I/O, and the record that it writes names nothing that is not durable.
+ *
+ * Invariants
+ * - M4 What one sender sends is decided in the order in which it came; nobody else waits for it.
+ */
+import type { BlobStore } from '../../journal/index.ts';
+import { ensureError, USER } from '../../kernel/index.ts';
+import {
+  type ContentBlock,
+  type PayloadRef,
+  payloadHead,
+  type SessionEntry,
+} from '../../protocol/index.ts';
+import { blockByReference, isLarge, payloadOf } from '../../sessions/index.ts';
+import type { RunEvent } from '../inbox.ts';
+
+export interface IntakeDeps {
+  readonly blobs: Pick<BlobStore, 'put'>;
+  readonly decide: (event: RunEvent) => void;
+  /** Its payload could not be stored; it is not decided. */
+  readonly failed: (event: RunEvent, error: Error) => void;
+}
+
+const encoder = new TextEncoder();
+
+export class Intake {
+  private readonly deps: IntakeDeps;
+  /** Events of each sender that wait, the one whose payload is being stored first. */
+  private readonly lines = new Map<string, RunEvent[]>();
+  private readonly running = new Set<Promise<void>>();
+
+  constructor(deps: IntakeDeps) {
+    this.deps = deps;
+  }
+
+  /** Decided at once, unless something of it, or of an earlier one of its sender, is to be stored. Never throws. */
+  take(event: RunEvent): void {
+    if (event.type === 'stopped' && this.running.size > 0) {
+      // The last word of a run: all that was said before it comes first.
+      const before = Promise.allSettled(this.running);
+      this.watch(before.then(() => this.deps.decide(event)));
+      return;
+    }
+    const sender = senderOf(event);
+    const line = sender === null ? undefined : this.lines.get(sender);
+    if (line !== undefined) line.push(event);
+    else if (sender === null || !hasPayload(event)) this.deps.decide(event);
+    else {
+      this.lines.set(sender, [event]);
+      this.watch(this.work(sender));
+    }
+  }
+
+  /** Resolves when nothing waits. */
+  async idle(): Promise<void> {
+    while (this.running.size > 0) await Promise.allSettled(this.running);
+  }
+
+  private watch(work: Promise<void>): void {
+    this.running.add(work);
+    void work.finally(() => this.running.delete(work));
+  }
+
+  private async work(sender: string): Promise<void> {
+    const line = this.lines.get(sender) ?? [];
+    for (let event = line[0]; event !== undefined; event = line[0]) {
+      try {
+        const stored = hasPayload(event) ? await this.store(event) : event;
+        this.deps.decide(stored);
+      } catch (thrown) {
+        this.deps.failed(event, ensureError(thrown));
+      }
+      line.shift();
+    }
+    this.lines.delete(sender);
+  }
+
+  private async store(event: RunEvent): Promise<RunEvent> {
+    if (event.type === 'send') {
+      const payload = await this.put(event.text);
+      return { ...event, text: payloadHead(event.text, payload.bytes), payload };
+    }
+    if (event.type !== 'request') return event;
+    const { upward } = event;
+    const { request } = upward;
+    if (request.type === 'answer') {
+      const entries: SessionEntry[] = [];
+      for (const entry of request.entries) entries.push(await this.storeEntry(entry));
+      return { ...event, upward: { ...upward, request: { ...request, entries } } };
+    }
+    const text = messageIn(event);
+    if (request.type !== 'act' || text === null) return event;
+    const payload = await this.put(text);
+    const input = { ...Object(request.input), text: payloadHead(text, payload.bytes) };
+    return { ...event, upward: { ...upward, request: { ...request, input } }, payload };
+  }
+
+  private async storeEntry(entry: SessionEntry): Promise<SessionEntry> {
+    if (entry.type !== 'answer') return entry;
+    const content: ContentBlock[] = [];
+    for (const block of entry.content) {
+      const payload = payloadOf(block);
+      content.push(payload === null ? block : blockByReference(block, await this.put(payload)));
+    }
+    return { ...entry, content };
+  }
+
+  private put(text: string): Promise<PayloadRef> {
+    return this.deps.blobs.put(encoder.encode(text));
+  }
+}
+
+/** Whose order it belongs to; null: nobody's. */
+function senderOf(event: RunEvent): string | null {
+  if (event.type === 'send') return USER;
+  return event.type === 'request' || event.type === 'actor.exited' ? event.name : null;
+}
+
+function hasPayload(event: RunEvent): boolean {
+  if (event.type === 'send') return isLarge(event.text);
+  if (event.type !== 'request') return false;
+  const { request } = event.upward;
+  if (request.type !== 'answer') return isLarge(messageIn(event) ?? '');
+  return request.entries.some(
+    (entry) => entry.type === 'answer' && entry.content.some((block) => payloadOf(block) !== null),
+  );
+}
+
+/** The text of a message that an actor sends. */
+function messageIn(event: Extract<RunEvent, { type: 'request' }>): string | null {
+  const { request } = event.upward;
+  if (request.type !== 'act' || request.tool !== 'send_message') return null;
+  const text: unknown = Object(request.input)['text'];
+  return typeof text === 'string' ? text : null;
+}

@@ -1,0 +1,22 @@
+/** The workspace journal: what outlives a run. Of it only what is live is kept (design §4). */
+import { type CompactOptions, type Journal, openJournal, type Worth } from '../journal/index.ts';
+import type { Clock, Files, Random } from '../kernel/index.ts';
+
+/** The newest start and end of a supervisor, and the newest word on each run; what is unknown is kept. */
+const worthOf: CompactOptions['worthOf'] = (record): Worth => {
+  const { k, what, run } = record;
+  if (k === 'sup' && typeof what === 'string') return { kind: 'last', key: `sup ${what}` };
+  if (k === 'run' && typeof run === 'string') return { kind: 'last', key: `run ${run}` };
+  return { kind: 'keep' };
+};
+
+export async function openWorkspaceJournal(
+  deps: { readonly files: Files; readonly clock: Clock; readonly random: Random },
+  options: { readonly directory: string; readonly slackBytes: number },
+): Promise<Journal> {
+  const { files, clock, random } = deps;
+  const { directory, slackBytes } = options;
+  await files.makeDirectory(directory);
+  const compact = { worthOf, slackBytes };
+  return openJournal({ files, clock, random, directory, name: 'workspace', compact });
+}

@@ -1,0 +1,184 @@
+/** §3.10: a letter that an actor dies with is set aside alone, and the rest goes on. */
+import { expect, test } from 'vitest';
+import { asActorName } from '../../../src/kernel/index.ts';
+import { deadLetters, freezeMail, thawMail, unread } from '../../../src/mailbox/index.ts';
+import type { StoredRunRecord } from '../../../src/protocol/index.ts';
+import { NO_USAGE } from '../../../src/protocol/index.ts';
+import { decide, settle } from '../../../src/supervisor/decide/index.ts';
+import type { Draft } from '../../../src/supervisor/draft.ts';
+import type { RunEvent } from '../../../src/supervisor/inbox.ts';
+import { makeLive } from '../../../src/supervisor/live.ts';
+import { applyRecord, makeRunState } from '../../../src/supervisor/state.ts';
+import { runFile, team } from '../../support/team.ts';
+
+const TIP = 'a'.repeat(40);
+const FILE = runFile({
+  id: 'r1',
+  team: team({ lead: true, teammates: ['ada', 'bo'] }),
+  baseCommit: TIP,
+  workspace: '/w',
+  treesRoot: '/t/r1',
+});
+const ADA = asActorName('ada');
+
+class World {
+  state = makeRunState(FILE);
+  live = makeLive({ startedMonotonic: 0, wallUsedMs: 0, tip: TIP });
+  readonly records: StoredRunRecord[] = [];
+  /** Positions that ada's present thread was given. */
+  given: number[] = [];
+  now = Date.parse('2026-11-30T12:00:00.000Z');
+  #incarnation = 0;
+
+  constructor() {
+    this.step({ type: 'started' });
+    const outcome = { kind: 'ready', path: '/v', branch: '', start: TIP, note: null } as const;
+    this.step({ type: 'view.ready', outcome });
+  }
+
+  step(event: RunEvent): void {
+    const happening = { event, now: this.now, monotonicMs: 0 };
+    let draft: Draft | null = decide(this.state, this.live, happening);
+    while (draft !== null) {
+      this.#commit(draft);
+      draft = settle(this.state, this.live, happening);
+    }
+  }
+
+  send(text: string, lane: 'normal' | 'interrupt' = 'normal'): void {
+    this.step({ type: 'send', token: 1, to: 'ada', text, lane, id: null });
+  }
+
+  /** `early`: before the thread made a sign of life. */
+  die(early = false): void {
+    const request = { type: 'live', event: 'thinking', data: '' } as const;
+    const upward = { id: 1, request };
+    if (!early) this.step({ type: 'request', name: ADA, incarnation: this.#incarnation, upward });
+    // Out of the period in which deaths count together.
+    this.now += 10 * 60_000;
+    const exit = { kind: 'crashed', code: 'out-of-memory', message: 'out of memory' } as const;
+    this.step({ type: 'actor.exited', name: ADA, incarnation: this.#incarnation, exit });
+  }
+
+  answer(took: number[]): void {
+    const entry = { type: 'answer', task: null, model: 'm', content: [], stop: 'end' } as const;
+    const request = {
+      type: 'answer',
+      took,
+      entries: [{ ...entry, usage: NO_USAGE }],
+      usage: NO_USAGE,
+    } as const;
+    const upward = { id: 1, request };
+    this.step({ type: 'request', name: ADA, incarnation: this.#incarnation, upward });
+  }
+
+  /** Another supervisor, from the records alone. */
+  restart(): void {
+    this.state = makeRunState(FILE);
+    this.live = makeLive({ startedMonotonic: 0, wallUsedMs: 0, tip: TIP });
+    for (const record of this.records) applyRecord(this.state, record);
+    this.given = [];
+    this.step({ type: 'resumed', left: [], damage: [] });
+  }
+
+  unread(name = 'ada'): number[] {
+    return unread(this.state.mail, name).map(({ n }) => n);
+  }
+
+  notices(): string[] {
+    const all = this.records.flatMap((record) => record.mail ?? []);
+    return all
+      .filter(({ type }) => type === 'mail.dead')
+      .map(({ to, body }) => `${to}: ${body.text}`);
+  }
+
+  #commit(draft: Draft): void {
+    const record = draft.record();
+    if (record !== null) {
+      const s = this.records.length + 1;
+      const stored = { ...record, s, d: s };
+      applyRecord(this.state, stored);
+      this.records.push(stored);
+    }
+    for (const effect of draft.effects) {
+      if (effect.type === 'actor.start' && effect.start.name === ADA) {
+        this.#incarnation = effect.start.incarnation;
+        this.given = [];
+      } else if (effect.type === 'actor.post' && effect.name === ADA) {
+        for (const message of effect.messages) {
+          if (message.type === 'mail') this.given.push(...message.envelopes.map(({ n }) => n));
+        }
+      }
+    }
+  }
+}
+
+test('M9: the letter that kills is found among three and set aside alone, told to sender and lead once', () => {
+  const world = new World();
+  world.send('one');
+  world.send('two kills');
+  world.send('three');
+  expect(world.given).toEqual([1, 2, 3]);
+  world.die();
+  // One by one from now on.
+  expect(world.given).toEqual([1]);
+  world.send('four');
+  expect(world.given).toEqual([1]);
+  world.answer([1]);
+  expect(world.given).toEqual([1, 2]);
+  world.die();
+  expect(deadLetters(world.state.mail).map(({ envelope, reason }) => [envelope.n, reason])).toEqual(
+    [[2, 'ada died 2 times with it in hand']],
+  );
+  expect(world.notices()).toHaveLength(2);
+  expect(world.notices().map((text) => text.split(':')[0])).toEqual(['lead', 'user']);
+  expect(world.notices()[0]).toContain('two kills');
+  expect(world.given).toEqual([3]);
+  world.answer([3]);
+  expect(world.given).toEqual([3, 4]);
+  world.answer([4]);
+  expect(world.unread()).toEqual([]);
+});
+
+test('M9: deaths are counted over restarts of the supervisor, and in a snapshot', () => {
+  const world = new World();
+  world.send('kills');
+  world.die();
+  world.restart();
+  expect(freezeMail(thawMail(freezeMail(world.state.mail)) ?? world.state.mail)).toEqual(
+    freezeMail(world.state.mail),
+  );
+  const outcome = { kind: 'ready', path: '/v', branch: '', start: TIP, note: null } as const;
+  world.step({ type: 'view.ready', outcome });
+  expect(world.given).toEqual([1]);
+  world.die();
+  expect(deadLetters(world.state.mail)).toHaveLength(1);
+  expect(world.unread()).toEqual([]);
+});
+
+test('M9, M5: urgent mail passes a letter that is on probation; a letter that is tried again starts anew', () => {
+  const world = new World();
+  world.send('kills');
+  world.die();
+  world.send('stop that', 'interrupt');
+  expect(world.given).toEqual([1, 2]);
+  world.die();
+  const [dead] = deadLetters(world.state.mail);
+  expect(dead?.envelope.n).toBe(1);
+  expect(world.given).toEqual([2]);
+  world.answer([2]);
+  world.step({ type: 'mail.settle', token: 2, id: dead?.envelope.id ?? '', what: 'retried' });
+  expect(world.given).toEqual([2, 1]);
+  world.die();
+  expect(deadLetters(world.state.mail)).toEqual([]);
+  expect(world.given).toEqual([1]);
+});
+
+test('M9: a start that fails is no fault of the letter', () => {
+  const world = new World();
+  world.send('innocent');
+  world.die(true);
+  world.die(true);
+  expect(deadLetters(world.state.mail)).toEqual([]);
+  expect(world.given).toEqual([1]);
+});
