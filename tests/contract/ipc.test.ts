@@ -10,6 +10,7 @@ import type { LiveControl } from '../../src/control/index.ts';
 import { EventHub } from '../../src/events/index.ts';
 import type { IpcServer } from '../../src/ipc/index.ts';
 import { startIpcServer } from '../../src/ipc/index.ts';
+import { IPC_LIMITS } from '../../src/ipc/limits.ts';
 import { TroupeError } from '../../src/kernel/errors.ts';
 import type { TroupeEvent } from '../../src/protocol/event.ts';
 import { parseCursor } from '../../src/protocol/event.ts';
@@ -257,7 +258,7 @@ test('a batch is answered as a batch, notifications are not answered', async () 
 });
 
 test('I5: a line that is too long is refused and ends the connection', async () => {
-  const answer = await raw((await hello()) + 'x'.repeat(1_100_000));
+  const answer = await raw((await hello()) + 'x'.repeat(IPC_LIMITS.lineMax + 1));
   expect(answer.messages[0].error.data.code).toBe('ipc/line-too-long');
   expect(answer.ended).toBe(true);
 });
