@@ -101,7 +101,10 @@ export interface SpawnRequest {
   readonly outputPath: string;
   /** The tree is killed when the output grows past this; `overflow` is then set. */
   readonly outputMax: number;
-  /** Marks every descendant (`TROUPE_PROC=<run>/<id>` in its environment) so that strays can be found. */
+  /**
+   * Marks every descendant, so that strays can be found: `TROUPE_PROC=<run>/<id>` in its environment. When `env` has a
+   * `TROUPE_SCOPE`, the marker is `<scope>/<run>/<id>`, and another scope's processes are never taken for its own.
+   */
   readonly marker: string;
 }
 

@@ -19,7 +19,7 @@ import { type Launched, launch } from './exec-launch.ts';
 import { namedStartError, runCaptured } from './exec-run.ts';
 import { ProcessTree, startedAtOf } from './exec-tree.ts';
 import { findProgram, programState, systemWrappers, type Wrapper } from './isolation.ts';
-import { MARKER_NAME, makeProcessReader, type ProcessReader } from './process-table.ts';
+import { MARKER_NAME, makeProcessReader, type ProcessReader, SCOPE_NAME } from './process-table.ts';
 import { sweepMarked } from './strays.ts';
 
 export interface NodeExecOptions {
@@ -81,7 +81,13 @@ export class NodeExec implements Exec {
   }): Promise<{ launched: Launched; wrapper: Wrapper }> {
     const { request, program, output } = start;
     // Wrappers set PWD themselves, so it is the command's folder on every rung.
-    const env = { ...request.env, PWD: request.cwd, [MARKER_NAME]: request.marker };
+    const scope = request.env[SCOPE_NAME];
+    const own = scope === undefined ? 0 : scope.length + 1;
+    const env = {
+      ...request.env,
+      PWD: request.cwd,
+      [MARKER_NAME]: request.marker.slice(own),
+    };
     const size = fstatSync(output).size;
     for (const wrapper of start.wrappers) {
       const argv = [...wrapper.prefix(env), program, ...request.args];

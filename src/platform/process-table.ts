@@ -53,6 +53,8 @@ export interface ProcessReader {
 }
 
 export const MARKER_NAME = 'TROUPE_PROC';
+/** What a marker is unique in: two repositories may have runs of one name. Part of the marker where it is set. */
+export const SCOPE_NAME = 'TROUPE_SCOPE';
 
 export function makeProcessReader(): ProcessReader {
   return process.platform === 'linux' ? procReader : psReader;
@@ -203,10 +205,13 @@ function statFields(pid: number): string[] {
 }
 
 function markersIn(entries: readonly string[]): string[] {
-  const start = `${MARKER_NAME}=`;
-  return entries
-    .filter((entry) => entry.startsWith(start))
-    .map((entry) => entry.slice(start.length));
+  const valuesOf = (name: string): string[] =>
+    entries
+      .filter((entry) => entry.startsWith(`${name}=`))
+      .map((entry) => entry.slice(name.length + 1));
+  const [scope] = valuesOf(SCOPE_NAME);
+  const markers = valuesOf(MARKER_NAME);
+  return scope === undefined ? markers : markers.map((marker) => `${scope}/${marker}`);
 }
 
 /** For platforms without /proc; works with the `ps` of macOS, the BSDs and procps. */

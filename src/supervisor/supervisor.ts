@@ -26,7 +26,7 @@ import type {
 } from '../protocol/index.ts';
 import { createIntegrationBranch, type Repository } from '../worktree/index.ts';
 import { Fold } from './damage.ts';
-import { ProcessHost } from './effects/commands.ts';
+import { markerOf, ProcessHost } from './effects/commands.ts';
 import { GitWork } from './effects/git.ts';
 import { ViewFiles } from './effects/views.ts';
 import { SETUP_TIMEOUT_MS, WORKSPACE_SLACK_BYTES } from './limits.ts';
@@ -152,7 +152,7 @@ class RunningSupervisor implements Supervisor {
     const file = await this.readRunFile(run);
     const state = makeRunState(file);
     await this.packer.leave(run);
-    const left = await this.deps.exec.sweep(run);
+    const left = await this.deps.exec.sweep(markerOf({ scope: this.deps.repository.hash, run }));
     const loop = await this.open(file, state);
     if (state.run.ended !== null) {
       throw new TroupeError({
@@ -209,6 +209,7 @@ class RunningSupervisor implements Supervisor {
       clock,
       environment,
       shell,
+      scope: repository.hash,
       run: file.id,
       outputsDirectory: outputs,
     });

@@ -142,4 +142,41 @@ describe('a graph of commands', () => {
     expect(repo.git(['show', 'troupe/r1/main:p.txt'])).toBe('whole\n');
     expect(repo.read('r1/begun', repo.trees).trim()).toBe('begun');
   });
+
+  it('S4: the end of a run ends no command of a run with the same name in another repository', async () => {
+    const open = async () => {
+      const repo = makeRepo({ files: { 'a.txt': 'one\n' } });
+      repos.push(repo);
+      const inline = await inlineSupervisor(repo);
+      const begin = async (command: string) => {
+        const file = runFile({
+          id: 'same',
+          team: team({ tasks: [task({ id: 'only', run: command, attempts: 1 })] }),
+          baseCommit: repo.git(['rev-parse', 'HEAD']).trim(),
+          workspace: repo.root,
+          treesRoot: `${repo.trees}/same`,
+        });
+        inline.prepare(file);
+        const started = new Promise<void>((resolve) => {
+          inline.supervisor.onRecord((_run, record) => {
+            if (record.procs?.some((one) => one.type === 'proc.started') === true) resolve();
+          });
+        });
+        await inline.supervisor.startRun(file);
+        await started;
+      };
+      return { repo, inline, begin };
+    };
+    const [slow, quick] = [await open(), await open()];
+    await slow.begin(
+      'touch ../begun; while [ ! -e ../go ]; do sleep 0.05; done; echo done > b.txt',
+    );
+    await quick.begin('true');
+    expect((await quick.inline.supervisor.finished('same')).state).toBe('done');
+    await quick.inline.supervisor.close();
+    slow.repo.write('same/go', '', slow.repo.trees);
+    expect((await slow.inline.supervisor.finished('same')).state).toBe('done');
+    await slow.inline.supervisor.close();
+    expect(slow.repo.git(['show', 'troupe/same/main:b.txt'])).toBe('done\n');
+  });
 });

@@ -36,6 +36,8 @@ export interface ProcessHostDeps {
   readonly environment: Readonly<Record<string, string>>;
   /** Shell that runs what people and models write, without start files. */
   readonly shell: { readonly file: string; readonly args: readonly string[] };
+  /** Of the repository: runs of other repositories may have the same name. */
+  readonly scope: string;
   readonly run: string;
   readonly outputsDirectory: string;
 }
@@ -71,10 +73,10 @@ export class ProcessHost {
         file: this.deps.shell.file,
         args: [...this.deps.shell.args, request.command],
         cwd: request.cwd,
-        env: { ...this.deps.environment, TROUPE_PROC: `${this.deps.run}/${request.id}` },
+        env: { ...this.deps.environment, TROUPE_SCOPE: this.deps.scope },
         outputPath: path,
         outputMax: OUTPUT_MAX_BYTES,
-        marker: `${this.deps.run}/${request.id}`,
+        marker: `${markerOf(this.deps)}/${request.id}`,
       });
     } catch (thrown) {
       requireStorage(thrown);
@@ -156,7 +158,7 @@ export class ProcessHost {
     const left = (await Promise.all(ends)).flat();
     // One that was being started when this began has killed itself by now.
     await this.idle();
-    const swept = await this.deps.exec.sweep(this.deps.run);
+    const swept = await this.deps.exec.sweep(markerOf(this.deps));
     return [...new Set([...left, ...swept])];
   }
 
@@ -177,6 +179,11 @@ export class ProcessHost {
       await handle.close();
     }
   }
+}
+
+/** Covers every process of a run. */
+export function markerOf(of: { readonly scope: string; readonly run: string }): string {
+  return `${of.scope}/${of.run}`;
 }
 
 function failed(text: string): CommandOutcome {
