@@ -22,13 +22,18 @@ export interface Staged {
   readonly nested: readonly string[];
 }
 
+/** What a kill in the middle of a file tool's write leaves beside the file (`platform/safe-open.ts`); nobody's work. */
+const CUT_WRITE = /(?:^|\/)\.troupe-[0-9a-f]{16}\.tmp$/;
+
 export async function stageAll(git: Git, options: StageOptions): Promise<Staged> {
   const { indexFile } = options;
   const wanted = (path: string): boolean => !isExcluded(path, options.exclude);
   const deleted = (await list(git, options, ['-d'])).filter(wanted);
   const gone = new Set(deleted);
   const modified = (await list(git, options, ['-m'])).filter((path) => !gone.has(path));
-  const others = await list(git, options, ['-o', '--exclude-standard']);
+  const others = (await list(git, options, ['-o', '--exclude-standard'])).filter(
+    (path) => !CUT_WRITE.test(path),
+  );
   const nested = others.filter((path) => path.endsWith('/')).map((path) => path.slice(0, -1));
   const added = [...modified, ...others.filter((path) => !path.endsWith('/'))].filter(wanted);
   // First what is gone: a file may stand where a folder was.

@@ -51,6 +51,15 @@ const ODD = [
 ];
 
 describe('commitTree', () => {
+  test('W6: what a kill left of a write of a file tool is in no commit', async () => {
+    await start({ files: { 'src/a.txt': 'x\n' } });
+    temp.write('src/.troupe-71e0b3cf6ca9063f.tmp', '', tree.path);
+    expect(await commit()).toMatchObject({ kind: 'unchanged' });
+    temp.write('src/a.txt', 'y\n', tree.path);
+    expect(await commit()).toMatchObject({ kind: 'committed' });
+    expect(temp.git(['ls-tree', '-r', '--name-only', tree.branch]).trim()).toBe('src/a.txt');
+  });
+
   test('commits tracked and untracked changes as the user, with a trailer for the actor', async () => {
     await start({ files: { 'a.txt': 'x\n', 'gone.txt': 'x\n', '.gitignore': '*.log\n' } });
     temp.write('a.txt', 'changed\n', tree.path);
