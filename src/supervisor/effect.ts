@@ -62,7 +62,8 @@ export type Effect =
       readonly path: string;
       readonly branch: string | null;
     }
-  | { readonly type: 'view.prepare'; readonly path: string; readonly refresh: boolean }
+  /** Made, or moved to the tip of the integration branch. */
+  | { readonly type: 'view.prepare'; readonly path: string }
   | {
       readonly type: 'command.start';
       readonly id: ProcId;

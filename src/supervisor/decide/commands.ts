@@ -5,6 +5,7 @@ import { Draft } from '../draft.ts';
 import type { CommandOutcome, Happening } from '../inbox.ts';
 import type { Live, PendingAct } from '../live.ts';
 import type { RunState } from '../state.ts';
+import { succeeded, toNextGate, verdictOf } from './gates.ts';
 import { gateReport, howItEnded } from './letters.ts';
 import { mergeGateEnded } from './merges.ts';
 import { finishAct } from './results.ts';
@@ -61,7 +62,7 @@ function bashEnded(
   if (!live.acts.delete(act.call)) return;
   if (actor === undefined || actor.incarnation !== act.incarnation) return;
   finishAct({ actor, request: act.request }, draft, act, {
-    ok: outcome.code === 0 && outcome.why === 'exit',
+    ok: succeeded(outcome),
     text: bashText(outcome, id),
     ...(outcome.cut ? { output: `outputs/${id}.log` } : {}),
   });
@@ -123,21 +124,18 @@ function finishGateEnded(
   const progress = live.finish;
   const gate = progress === null ? undefined : draft.state.file.team.finish.verify[progress.index];
   if (progress === null || gate === undefined || gate.kind !== 'command') return;
-  const ok = outcome.code === 0 && outcome.why === 'exit';
-  progress.tries += 1;
-  if (!ok && progress.tries <= gate.retries) return;
+  const verdict = verdictOf(progress, gate, outcome);
+  if (verdict === null) return;
   draft.about('run').runChange({
     type: 'run.gate',
     gate: what.gate,
     commit: what.commit,
-    ok,
+    ...verdict,
     exit: outcome.code,
     output: what.id,
-    tries: progress.tries,
   });
-  progress.index += 1;
-  progress.tries = 0;
-  if (!ok) {
+  toNextGate(progress);
+  if (!verdict.ok) {
     draft.notice({
       to: USER,
       lane: 'normal',

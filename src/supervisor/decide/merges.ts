@@ -10,11 +10,11 @@ import { type ProcId, type TaskId, USER } from '../../kernel/index.ts';
 import type { TaskNode } from '../../tasks/index.ts';
 import { Draft } from '../draft.ts';
 import type { AdvanceOutcome, CommandOutcome, Happening, MergeOutcome } from '../inbox.ts';
-import { GATE_TAIL_BYTES, MERGE_HOLDS_MAX } from '../limits.ts';
+import { MERGE_HOLDS_MAX } from '../limits.ts';
 import type { Live } from '../live.ts';
 import type { RunState } from '../state.ts';
 import { clip } from '../text.ts';
-import { gateReport } from './letters.ts';
+import { endByGate, toNextGate, verdictOf } from './gates.ts';
 import { endAttempt, fail, finish } from './task-ends.ts';
 
 /** Starts the head of the queue, when nothing else is being merged; null when there is nothing to start. */
@@ -187,35 +187,25 @@ export function mergeGateEnded(
   const gate =
     merge === null ? undefined : draft.state.file.team.merge.verify[merge.progress.index];
   if (merge === null || gate === undefined || gate.kind !== 'command') return;
-  const ok = outcome.code === 0 && outcome.why === 'exit';
-  merge.progress.tries += 1;
-  if (ok || merge.progress.tries > gate.retries) {
+  const verdict = verdictOf(merge.progress, gate, outcome);
+  if (verdict !== null) {
     draft.task({
       type: 'task.gate',
       id: node.spec.id,
       gate: gate.run,
       stage: 'merge',
       commit: merge.to,
-      ok,
+      ...verdict,
       exit: outcome.code,
       output: what.id,
-      tries: merge.progress.tries,
     });
-  }
-  if (ok) {
-    merge.progress.index += 1;
-    merge.progress.tries = 0;
-  } else if (merge.progress.tries > gate.retries) {
-    live.merge = null;
-    leaveQueue(live, node.spec.id);
-    const report = gateReport(gate.run, outcome, 'On the merged tree, the gate');
-    endAttempt(draft, live, {
-      node,
-      counts: 'attempt',
-      reason: { kind: 'gate', ref: gate.run, text: clip(report, 400) },
-      rework: clip(report, GATE_TAIL_BYTES),
-    });
-    return;
+    if (!verdict.ok) {
+      live.merge = null;
+      leaveQueue(live, node.spec.id);
+      endByGate(draft, live, { node, gate, outcome, who: 'On the merged tree, the gate' });
+      return;
+    }
+    toNextGate(merge.progress);
   }
   continueMerge(draft, live, node);
 }

@@ -18,10 +18,10 @@ import type { Gate, Workplace } from '../../protocol/index.ts';
 import { nextAttempt, pickNext, runningCount, type TaskNode } from '../../tasks/index.ts';
 import { Draft } from '../draft.ts';
 import type { CommandOutcome, CommitOutcome, Happening, TreeOutcome } from '../inbox.ts';
-import { GATE_TAIL_BYTES, LEASE_MS } from '../limits.ts';
+import { LEASE_MS } from '../limits.ts';
 import type { Live, PendingAct } from '../live.ts';
 import type { RunState } from '../state.ts';
-import { clip } from '../text.ts';
+import { endByGate, succeeded, toNextGate, verdictOf } from './gates.ts';
 import { assignment, gateReport } from './letters.ts';
 import { finishAct } from './results.ts';
 import { freeMembers, hire } from './roster.ts';
@@ -311,7 +311,7 @@ export function commandTaskEnded(
   const { node, outcome } = what;
   const id = node.spec.id;
   live.dirty.add(id);
-  if (outcome.code === 0 && outcome.why === 'exit') {
+  if (succeeded(outcome)) {
     draft.task({
       type: 'task.finished',
       id,
@@ -345,31 +345,22 @@ export function taskGateEnded(
   const gate = progress === undefined ? undefined : node.spec.verify[progress.index];
   live.dirty.add(node.spec.id);
   if (progress === undefined || gate === undefined || gate.kind !== 'command') return;
-  const ok = outcome.code === 0 && outcome.why === 'exit';
-  progress.tries += 1;
-  if (!ok && progress.tries <= gate.retries) return;
+  const verdict = verdictOf(progress, gate, outcome);
+  if (verdict === null) return;
   draft.task({
     type: 'task.gate',
     id: node.spec.id,
     gate: gate.run,
     stage: 'task',
     commit: node.commit,
-    ok,
+    ...verdict,
     exit: outcome.code,
     output: what.id,
-    tries: progress.tries,
   });
-  if (ok) {
-    progress.index += 1;
-    progress.tries = 0;
+  if (verdict.ok) {
+    toNextGate(progress);
     return;
   }
   live.gates.delete(node.spec.id);
-  const report = gateReport(gate.run, outcome, 'The gate');
-  endAttempt(draft, live, {
-    node,
-    counts: 'attempt',
-    reason: { kind: 'gate', ref: gate.run, text: clip(report, 400) },
-    rework: clip(report, GATE_TAIL_BYTES),
-  });
+  endByGate(draft, live, { node, gate, outcome, who: 'The gate' });
 }

@@ -22,15 +22,14 @@ export function needView(
 ): Draft | null {
   // A task of its own is being prepared: its tree is the place, and its letter comes with it.
   if (state.claims.has(name) || live.view === 'preparing' || live.view === 'failed') return null;
-  return prepare(state, live, happening, false);
+  return prepare(state, live, happening);
 }
 
-function prepare(state: RunState, live: Live, happening: Happening, refresh: boolean): Draft {
+function prepare(state: RunState, live: Live, happening: Happening): Draft {
   live.view = 'preparing';
   return new Draft(state, happening).effect({
     type: 'view.prepare',
     path: `${state.file.treesRoot}/${VIEW}`,
-    refresh,
   });
 }
 
@@ -38,7 +37,7 @@ function prepare(state: RunState, live: Live, happening: Happening, refresh: boo
 export function refreshView(state: RunState, live: Live, happening: Happening): Draft | null {
   if (!live.viewStale || live.view !== 'ready') return null;
   live.viewStale = false;
-  return prepare(state, live, happening, true);
+  return prepare(state, live, happening);
 }
 
 export function viewReady(
