@@ -5,25 +5,25 @@
 import { actorOf } from '../../actors/index.ts';
 import { type ActorName, isoTime } from '../../kernel/index.ts';
 import { hasSuspects, hasUnread, markDelivered, unread } from '../../mailbox/index.ts';
-import { judgeCall } from '../../permissions/index.ts';
 import type {
   ActorReply,
   ActorRequest,
   AnswerStep,
   ResultStep,
   Upward,
-  Usage,
 } from '../../protocol/index.ts';
-import { totalTokens } from '../../protocol/index.ts';
 import { Draft } from '../draft.ts';
 import type { Happening, RunEvent } from '../inbox.ts';
-import { BUDGET_WARN_SHARE, NUDGES_MAX } from '../limits.ts';
+import { NUDGES_MAX } from '../limits.ts';
 import type { Live, LiveActor } from '../live.ts';
 import type { RunState } from '../state.ts';
-import { decideAct } from './acts.ts';
+import { decideAct } from './acts/index.ts';
 import type { Asking } from './asking.ts';
+import { overBudget, spentText } from './budget.ts';
 import { cancelAct } from './commands.ts';
-import { heldTask, noticeTarget, rulesOf, workplaceOf } from './roster.ts';
+import { permit } from './permit.ts';
+import { reply } from './results.ts';
+import { heldTask, noticeTarget } from './roster.ts';
 import { endAttempt } from './task-ends.ts';
 
 /** Requests that record what has happened already. */
@@ -88,16 +88,6 @@ function answer(asking: Asking, request: ActorRequest): Draft {
   }
 }
 
-function reply(asking: Asking, draft: Draft, message: ActorReply): Draft {
-  return draft.effect({
-    type: 'reply',
-    name: asking.actor.name,
-    incarnation: asking.actor.incarnation,
-    id: asking.request,
-    reply: message,
-  });
-}
-
 function replyTo(
   draft: Draft,
   from: { readonly name: ActorName; readonly incarnation: number; readonly upward: Upward },
@@ -140,32 +130,6 @@ function lookAgain({ state, live, actor }: Asking, taken: number): void {
   if (taken > 0 && hasSuspects(state.mail, actor.name)) live.mailDirty.add(actor.name);
 }
 
-/** Where the run stands against its budget once `more` is added. */
-function overBudget(state: RunState, more: Usage): 'no' | 'warn' | 'over' {
-  const { budget } = state.file.team;
-  const shares: number[] = [];
-  if (budget.usd !== null) {
-    shares.push((state.usage.total.costUsd + more.costUsd) / Math.max(budget.usd, 1e-9));
-  }
-  if (budget.tokens !== null) {
-    shares.push((totalTokens(state.usage.total) + totalTokens(more)) / Math.max(budget.tokens, 1));
-  }
-  const share = Math.max(0, ...shares);
-  if (share >= 1) return 'over';
-  return share >= BUDGET_WARN_SHARE && !state.run.warned ? 'warn' : 'no';
-}
-
-function spentText(state: RunState, more: Usage): string {
-  const { budget } = state.file.team;
-  const usd = state.usage.total.costUsd + more.costUsd;
-  const tokens = totalTokens(state.usage.total) + totalTokens(more);
-  const parts = [
-    ...(budget.usd === null ? [] : [`${usd.toFixed(2)} of ${budget.usd} USD`]),
-    ...(budget.tokens === null ? [] : [`${tokens} of ${budget.tokens} tokens`]),
-  ];
-  return `the budget of the run is used up: ${parts.join(', ')}`;
-}
-
 function commitResult(asking: Asking, draft: Draft, step: ResultStep): Draft {
   const open = asking.state.openCalls.get(asking.actor.name);
   const entries = step.entries.filter((entry) => entry.type !== 'result' || open?.has(entry.call));
@@ -174,33 +138,6 @@ function commitResult(asking: Asking, draft: Draft, step: ResultStep): Draft {
   }
   if (entries.length > 0) draft.about('step', asking.actor).step({ entries });
   return reply(asking, draft, { type: 'committed', seq: 0 });
-}
-
-/** Write-ahead (P): the decision is durable before the thread touches a file. */
-function permit(
-  asking: Asking,
-  draft: Draft,
-  request: Extract<ActorRequest, { type: 'permit' }>,
-): Draft {
-  const { state, actor } = asking;
-  const place = workplaceOf(state, actor.name);
-  const judged = judgeCall({ tool: request.tool, input: request.input }, rulesOf(state.file), {
-    actor: actor.name,
-    root: place?.root ?? null,
-  });
-  const noPlace = place === null || !place.writable;
-  const allowed = judged.action === 'allow' && !noPlace;
-  const reason = noPlace ? 'you have no task: claim one first' : judged.reason;
-  draft.about('perm', actor).decided({
-    actor: actor.name,
-    call: request.call,
-    tool: request.tool,
-    input: request.input,
-    effect: allowed ? 'allow' : 'deny',
-    rule: noPlace ? 'no-task' : judged.rule,
-    reason,
-  });
-  return reply(asking, draft, allowed ? { type: 'permitted' } : { type: 'refused', reason });
 }
 
 /** Nothing to do and a task in hand: reminded once, then the attempt ends; never a silent idle. */

@@ -1,8 +1,9 @@
 /** The result of a call that the supervisor ran: committed as a step and told to the thread, in one decision. */
 import type { CallId } from '../../kernel/index.ts';
-import type { SessionEntry, Workplace } from '../../protocol/index.ts';
+import type { ActorReply, SessionEntry, Workplace } from '../../protocol/index.ts';
 import type { Draft } from '../draft.ts';
 import type { LiveActor } from '../live.ts';
+import type { Asking } from './asking.ts';
 
 /** Commits the result of a call and answers the thread. */
 export function finishAct(
@@ -35,5 +36,16 @@ export function finishAct(
       result: entry,
       ...(result.workplace === undefined ? {} : { workplace: result.workplace }),
     },
+  });
+}
+
+/** Answers a request of an actor. */
+export function reply(asking: Asking, draft: Draft, message: ActorReply): Draft {
+  return draft.effect({
+    type: 'reply',
+    name: asking.actor.name,
+    incarnation: asking.actor.incarnation,
+    id: asking.request,
+    reply: message,
   });
 }

@@ -1,0 +1,39 @@
+/**
+ * Calls that the supervisor runs for an actor: mail, the task graph, commands, subagents. The result is committed as a
+ * step record, in one line with the mail it sends and the tasks it changes (design §3).
+ */
+import { parseCall } from '../../../tools/index.ts';
+import type { Draft } from '../../draft.ts';
+import type { Asking } from '../asking.ts';
+import { finishAct } from '../results.ts';
+import type { Act, Input } from './act.ts';
+import { bash } from './bash.ts';
+import { claimTask, createTask, endTask, getTask, listTasks } from './graph.ts';
+import { sendMessage } from './message.ts';
+import { subagent } from './subagent.ts';
+
+type Run = (asking: Asking, draft: Draft, act: Act, input: Input) => Draft;
+
+/** By tool; each ends in `finishAct`, at once or when what it started ends. */
+const ACTS: Readonly<Record<string, Run>> = {
+  bash,
+  claim_task: claimTask,
+  complete_task: endTask,
+  create_task: createTask,
+  fail_task: endTask,
+  get_task: getTask,
+  list_tasks: listTasks,
+  send_message: sendMessage,
+  task: subagent,
+};
+
+export function decideAct(asking: Asking, draft: Draft, act: Act): Draft {
+  const parsed = parseCall({ name: act.tool, input: act.input }, [act.tool]);
+  if (parsed.kind !== 'ok') return finishAct(asking, draft, act, { ok: false, text: parsed.text });
+  const run = Object.hasOwn(ACTS, act.tool) ? ACTS[act.tool] : undefined;
+  if (run === undefined) {
+    const text = `the tool ${act.tool} is not run by the supervisor`;
+    return finishAct(asking, draft, act, { ok: false, text });
+  }
+  return run(asking, draft, act, parsed.input as Input);
+}

@@ -1,0 +1,44 @@
+/** `send_message`: mail of an actor. */
+import { checkSend, sendError } from '../../../mailbox/index.ts';
+import type { MailDraft } from '../../../protocol/index.ts';
+import type { Draft } from '../../draft.ts';
+import type { Asking } from '../asking.ts';
+import { broadcast, directoryOf, EVERYBODY, park } from '../mail.ts';
+import { finishAct } from '../results.ts';
+import { type Act, type Input, text } from './act.ts';
+
+export function sendMessage(asking: Asking, draft: Draft, act: Act, input: Input): Draft {
+  const { state, actor } = asking;
+  const lane = input['lane'];
+  const mail: MailDraft = {
+    to: text(input, 'to'),
+    lane: lane === 'interrupt' || lane === 'bulk' ? lane : 'normal',
+    type: 'chat.message',
+    body: { text: text(input, 'text'), ...asking.payload },
+  };
+  if (mail.to === actor.name) {
+    return finishAct(asking, draft, act, { ok: false, text: 'you cannot send mail to yourself' });
+  }
+  if (mail.to === EVERYBODY) {
+    const names = broadcast(draft, asking.live, { from: draft.sender(actor.name), draft: mail });
+    return finishAct(asking, draft, act, { ok: true, text: `accepted for ${names.join(', ')}` });
+  }
+  const check = checkSend(state.mail, mail, directoryOf(state, asking.happening.now), {
+    from: actor.name,
+  });
+  if (check.kind === 'unknown' || check.kind === 'full') {
+    const error = sendError(mail.to, check);
+    const hint = error?.hint === undefined ? '' : `. ${error.hint}`;
+    return finishAct(asking, draft, act, { ok: false, text: `${error?.message ?? ''}${hint}` });
+  }
+  const sent = draft.send(mail, draft.sender(actor.name));
+  if (check.kind === 'stopped') {
+    park(draft, asking.live, { sent, n: (state.mail.boxes.get(mail.to)?.last ?? 0) + 1 });
+    return finishAct(asking, draft, act, {
+      ok: false,
+      text: `${mail.to} is stopped; the message is kept as a dead letter`,
+    });
+  }
+  asking.live.mailDirty.add(sent.to);
+  return finishAct(asking, draft, act, { ok: true, text: `accepted: ${sent.id} to ${mail.to}` });
+}

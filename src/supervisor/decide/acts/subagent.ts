@@ -1,0 +1,57 @@
+/** `task`: a subagent for one question. */
+import { asActorName } from '../../../kernel/index.ts';
+import type { Draft } from '../../draft.ts';
+import { startActor } from '../actors.ts';
+import type { Asking } from '../asking.ts';
+import { finishAct } from '../results.ts';
+import { placeHolder } from '../roster.ts';
+import { type Act, type Input, text } from './act.ts';
+
+export function subagent(asking: Asking, draft: Draft, act: Act, input: Input): Draft {
+  const { state, live, actor, facts } = asking;
+  const { limits, agents } = state.file.team;
+  const refuse = (why: string): Draft => finishAct(asking, draft, act, { ok: false, text: why });
+  const wanted = input['agent'];
+  const profile = typeof wanted === 'string' ? agents[wanted] : facts.profile;
+  if (profile === undefined) {
+    return refuse(
+      `there is no agent profile "${String(wanted)}"; choose one of: ${Object.keys(agents).join(', ')}`,
+    );
+  }
+  if (facts.depth + 1 > limits.depth) {
+    return refuse(`a subagent here would be nested deeper than limits.depth (${limits.depth})`);
+  }
+  const alive = [...state.actors.byName.values()].filter(
+    (one) => one.parent === actor.name && live.actors.has(one.name),
+  ).length;
+  if (alive >= limits.fanout) {
+    return refuse(`you have ${alive} subagents at work, as many as limits.fanout allows`);
+  }
+  const holder = placeHolder(state, actor.name);
+  const count = [...state.actors.byName.values()].filter((one) => one.kind === 'subagent').length;
+  const name = asActorName(`${holder.slice(0, 36)}-sub-${count + 1}`);
+  const added = {
+    name,
+    kind: 'subagent' as const,
+    profile,
+    parent: actor.name,
+    depth: facts.depth + 1,
+  };
+  draft.about('sup', actor).actor({ type: 'actor.added', ...added });
+  startActor(draft, live, { ...added, incarnation: 1, epoch: 1, prompt: text(input, 'prompt') });
+  if (input['background'] === true) {
+    return finishAct(asking, draft, act, {
+      ok: true,
+      text: `${name} has started; its answer comes by mail`,
+    });
+  }
+  live.acts.set(act.call, {
+    name: actor.name,
+    incarnation: actor.incarnation,
+    request: asking.request,
+    call: act.call,
+    tool: `task:${name}`,
+    task: null,
+  });
+  return draft;
+}

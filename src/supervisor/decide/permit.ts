@@ -1,0 +1,34 @@
+/** File calls that change something: judged here, run by the thread. */
+import { judgeCall } from '../../permissions/index.ts';
+import type { ActorRequest } from '../../protocol/index.ts';
+import type { Draft } from '../draft.ts';
+import type { Asking } from './asking.ts';
+import { reply } from './results.ts';
+import { rulesOf, workplaceOf } from './roster.ts';
+
+/** Write-ahead (P): the decision is durable before the thread touches a file. */
+export function permit(
+  asking: Asking,
+  draft: Draft,
+  request: Extract<ActorRequest, { type: 'permit' }>,
+): Draft {
+  const { state, actor } = asking;
+  const place = workplaceOf(state, actor.name);
+  const judged = judgeCall({ tool: request.tool, input: request.input }, rulesOf(state.file), {
+    actor: actor.name,
+    root: place?.root ?? null,
+  });
+  const noPlace = place === null || !place.writable;
+  const allowed = judged.action === 'allow' && !noPlace;
+  const reason = noPlace ? 'you have no task: claim one first' : judged.reason;
+  draft.about('perm', actor).decided({
+    actor: actor.name,
+    call: request.call,
+    tool: request.tool,
+    input: request.input,
+    effect: allowed ? 'allow' : 'deny',
+    rule: noPlace ? 'no-task' : judged.rule,
+    reason,
+  });
+  return reply(asking, draft, allowed ? { type: 'permitted' } : { type: 'refused', reason });
+}
