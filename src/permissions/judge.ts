@@ -1,12 +1,12 @@
 /**
  * The decision as supervisor and actor threads ask for it: the policy that belongs to a run's permissions, made once, and
- * an answer that can be acted on today. Until asks can be queued an ask is a deny that says how to allow the call.
+ * all that a question to a person has to say.
  *
  * Invariants
  * - P18 Without attendance nothing is asked: each ask is a deny, at once.
  */
 import type { Effect, PermissionRule, PolicyFile, TeamPermissions } from '../protocol/team.ts';
-import type { Call, DecisionContext } from './decision.ts';
+import { type Call, type DecisionContext, digestText, type Obligation } from './decision.ts';
 import { evaluate } from './evaluate.ts';
 import { makePolicy, type Policy } from './policy.ts';
 
@@ -28,6 +28,12 @@ export interface Judgement {
   readonly reason: string;
   /** What a command that rules allow is run as; null: as it was given. */
   readonly command: string | null;
+  /** Of an ask: whether a person may be offered to have it allowed from now on. */
+  readonly grantable: boolean;
+  /** What the call does, one fact each; made when asked for. */
+  readonly obligations: () => readonly Obligation[];
+  /** What an approval binds to (P15); made when asked for. */
+  readonly bound: () => string;
 }
 
 export function judgeCall(call: Call, permissions: Permissions, place: CallPlace): Judgement {
@@ -38,14 +44,15 @@ export function judgeCall(call: Call, permissions: Permissions, place: CallPlace
     attended: permissions.attended,
   };
   const decision = evaluate(call, policyOf(permissions), context);
-  const { action, rule, reason } = decision;
-  if (action !== 'ask') return { action, rule, reason, command: decision.canonical() };
-  const how = `to allow it, add a rule {id: …, effect: allow, tool: ${call.tool}} or \`permissions: {default: allow}\` to the team file`;
+  const { action, rule, reason, grantable, obligations } = decision;
   return {
-    action: 'deny',
+    action,
     rule,
-    reason: `${reason}, and this version cannot ask; ${how}`,
-    command: null,
+    reason,
+    command: decision.canonical(),
+    grantable: action === 'ask' && grantable,
+    obligations,
+    bound: () => digestText(call, decision, context),
   };
 }
 

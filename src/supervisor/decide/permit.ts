@@ -1,10 +1,10 @@
 /** File calls that change something: judged here, run by the thread. */
-import { judgeCall } from '../../permissions/index.ts';
 import type { ActorRequest } from '../../protocol/index.ts';
 import type { Draft } from '../draft.ts';
 import type { Asking } from './asking.ts';
+import { judgeFor } from './judging.ts';
 import { reply } from './results.ts';
-import { rulesOf, workplaceOf } from './roster.ts';
+import { workplaceOf } from './roster.ts';
 
 /** Write-ahead (P): the decision is durable before the thread touches a file. */
 export function permit(
@@ -14,10 +14,7 @@ export function permit(
 ): Draft {
   const { state, actor } = asking;
   const place = workplaceOf(state, actor.name);
-  const judged = judgeCall({ tool: request.tool, input: request.input }, rulesOf(state.file), {
-    actor: actor.name,
-    root: place?.root ?? null,
-  });
+  const judged = judgeFor(asking, { tool: request.tool, input: request.input });
   const noPlace = place === null || !place.writable;
   const allowed = judged.action === 'allow' && !noPlace;
   const reason = noPlace ? 'you have no task: claim one first' : judged.reason;

@@ -1,12 +1,11 @@
 /** `bash`: a command of an actor, judged and started. */
-import type { Judgement } from '../../../permissions/index.ts';
 import type { Draft } from '../../draft.ts';
 import { BASH_TIMEOUT_MAX_MS, BASH_TIMEOUT_MS } from '../../limits.ts';
 import type { Asking } from '../asking.ts';
+import { type Judged, judgeCommand } from '../judging.ts';
 import { finishAct } from '../results.ts';
 import { workplaceOf } from '../roster.ts';
 import { type Act, type Input, text } from './act.ts';
-import { judgeCommand } from './judge.ts';
 
 export function bash(asking: Asking, draft: Draft, act: Act, input: Input): Draft {
   const { state, live, actor } = asking;
@@ -60,6 +59,6 @@ export function bash(asking: Asking, draft: Draft, act: Act, input: Input): Draf
   });
 }
 
-function refusalOf(judged: Judgement): string | null {
+function refusalOf(judged: Judged): string | null {
   return judged.action === 'allow' ? null : judged.reason;
 }

@@ -11,12 +11,12 @@ import {
 import type { Draft } from '../../draft.ts';
 import { reasonContext } from '../../rows.ts';
 import type { Asking } from '../asking.ts';
+import { judgeCommand } from '../judging.ts';
 import { finishAct } from '../results.ts';
 import { heldTask, workplaceOf } from '../roster.ts';
 import { endAttempt } from '../task-ends.ts';
 import { claim } from '../tasks.ts';
 import { type Act, type Input, strings, text } from './act.ts';
-import { judgeCommand } from './judge.ts';
 
 export function createTask(asking: Asking, draft: Draft, act: Act, input: Input): Draft {
   const { state, live, actor } = asking;

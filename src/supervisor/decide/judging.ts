@@ -1,0 +1,34 @@
+/**
+ * The one way to a decision about a call of an actor: what rules say, and all that a question about it must say. Whoever
+ * runs something for a model (files, commands, tasks, later tool servers and jobs) asks here.
+ */
+
+import type { ActorName } from '../../kernel/index.ts';
+import { type Call, type Judgement, judgeCall } from '../../permissions/index.ts';
+import type { RunState } from '../state.ts';
+import { rulesOf, workplaceOf } from './roster.ts';
+
+/** Whose call it is; a request, or an ask that is judged again. */
+export interface Who {
+  readonly state: RunState;
+  readonly actor: { readonly name: ActorName };
+}
+
+export type Judged = Judgement;
+
+export function judgeFor({ state, actor }: Who, call: Call): Judged {
+  const place = { actor: actor.name, root: workplaceOf(state, actor.name)?.root ?? null };
+  const judged = judgeCall(call, rulesOf(state.file), place);
+  if (judged.action !== 'ask') return judged;
+  const how = `to allow it, add a rule {id: …, effect: allow, tool: ${call.tool}} or \`permissions: {default: allow}\` to the team file`;
+  return {
+    ...judged,
+    action: 'deny',
+    reason: `${judged.reason}, and this version cannot ask; ${how}`,
+  };
+}
+
+/** A command of a model is a bash call of that model (design §7): judged when the task is made. */
+export function judgeCommand(who: Who, command: string): Judged {
+  return judgeFor(who, { tool: 'bash', input: { command } });
+}
