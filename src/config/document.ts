@@ -37,7 +37,7 @@ export type ReadDocument =
   | { readonly kind: 'problems'; readonly problems: readonly Problem[] };
 
 export function readDocument(source: string | Uint8Array): ReadDocument {
-  const text = readText(source);
+  const text = plainText(source);
   if (typeof text !== 'string') return { kind: 'problems', problems: [text] };
   const lines = new LineCounter();
   const document = parseDocument(text, {
@@ -80,7 +80,8 @@ export function readDocument(source: string | Uint8Array): ReadDocument {
 
 const start = (message: string): Problem => ({ message, path: '', line: 1, column: 1 });
 
-function readText(source: string | Uint8Array): string | Problem {
+/** The text of a file, or why it is none that people write. */
+export function plainText(source: string | Uint8Array): string | Problem {
   if (source.length > FILE_BYTES_MAX) {
     return start(`the file is larger than ${FILE_BYTES_MAX} bytes`);
   }

@@ -23,6 +23,12 @@ export { type ModelRef, type ParsedTeam, type ParseTeamOptions, parseTeam } from
 export { type ParsedPolicy, parsePolicy } from './policy-file.ts';
 export { PRICES_DATE, type Price, type Prices, priceOf } from './prices.ts';
 export { formatProblem, type Problem } from './problem.ts';
+export {
+  type ParsedProfile,
+  type ProfileFileOptions,
+  type ProfileModel,
+  parseProfile,
+} from './profile-file.ts';
 export { BUILT_IN_PROFILES } from './profiles.ts';
 export type { ProviderKind, ProviderSecret, ProviderSettings } from './providers.ts';
 export type { TeamDefaults } from './resolve-team.ts';

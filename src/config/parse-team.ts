@@ -18,10 +18,14 @@ export interface ParseTeamOptions {
   ) => readonly { readonly path: string; readonly message: string }[];
   /** Profiles from files, by name. */
   readonly profiles?: Readonly<Record<string, AgentProfile>>;
+  /** Why profiles of these names can't be used. */
+  readonly unusable?: Readonly<Record<string, string>>;
   /** What the config says where the team file says nothing. */
   readonly defaults?: TeamDefaults;
   /** Names of the tools that exist, to check those of profiles. */
   readonly tools?: readonly string[];
+  /** Names of the skills that there are, likewise. */
+  readonly skills?: readonly string[];
   /** Says what is wrong with the permissions (room `permissions`). */
   readonly checkPolicy?: CheckPolicy;
 }
@@ -70,8 +74,10 @@ export function parseTeam(source: string | Uint8Array, options: ParseTeamOptions
   if (!checked.success) return problems(findingsOf(checked.error.issues, value));
   const resolved = resolveTeam(checked.data, {
     profiles: options.profiles ?? {},
+    unusable: options.unusable,
     defaults: options.defaults ?? NO_DEFAULTS,
     tools: options.tools,
+    skills: options.skills,
     checkPolicy: options.checkPolicy,
   });
   const graph = options

@@ -2,7 +2,12 @@
  * The built-in agent profiles. A prompt says who the agent is and how work goes on in Troupe; what its task is, and what
  * the repository asks of it, comes with the mail.
  */
+
+import { nearMatches } from '../kernel/ids.ts';
 import type { AgentProfile } from '../protocol/team.ts';
+import { didYouMean, type Finding } from './problem.ts';
+import type { RawAgent } from './raw-team.ts';
+import { quote } from './schema.ts';
 
 /** No profile may have this name: it stands for command tasks where profiles are named. */
 export const RESERVED_PROFILES: readonly string[] = ['run'];
@@ -40,6 +45,15 @@ How to do it well:
 - Search broadly first (glob, grep), then read the few places that matter. Stop as soon as the question is answered.
 - Tell facts with file and line. Keep what you saw apart from what you conclude, and say what you did not look at.
 - Your last answer is your report: somebody who has not seen your search must be able to act on it. If you work on a task, finish it with complete_task and the report as its summary.`;
+
+const PLANNER = `You are a planner: you turn a goal into tasks that others can do, and change no file yourself.
+
+How to do it well:
+- Look before you plan: what the repository is made of, how it is built and tested, where the goal touches it, and what is there already.
+- Cut the work so that each task can be done by one agent alone, changes few files, and can be checked by a command. Tasks without needs between them run at the same time: keep their files apart, and say with touches which they are.
+- Each task says what to do, where, what must not change, and how to see that it is right. Whoever does it knows nothing of your search: name files, functions and commands.
+- Say what you do not know. A task that finds something out is better than a task that guesses.
+- When you may, make the tasks with create_task. Otherwise your last answer is the plan: the tasks in order, with id, title, prompt, needs, touches and verify. If you work on a task, finish it with complete_task and the plan as its summary.`;
 
 const LEAD = `You are the lead of a team of coding agents that work on one git repository. You plan, hand out, follow up and decide. You do not write the code yourself.
 
@@ -85,9 +99,50 @@ export const BUILT_IN_PROFILES: Readonly<Record<string, AgentProfile>> = {
     prompt: REVIEWER,
     tools: [...LOOKING, 'bash', ...TALKING],
   }),
+  planner: profile('planner', {
+    description: 'Turns a goal into tasks that others can do; changes no file',
+    prompt: PLANNER,
+    tools: [...LOOKING, ...TALKING, 'create_task'],
+  }),
   explorer: profile('explorer', {
     description: 'Finds out how something works and reports it; changes nothing',
     prompt: EXPLORER,
     tools: [...LOOKING, ...TALKING],
   }),
 };
+
+/** What the file says of a profile, over the one of that name that is there. */
+export function mergeProfile(
+  name: string,
+  own: RawAgent,
+  base: AgentProfile | undefined,
+): AgentProfile {
+  return {
+    name,
+    description: own.description ?? base?.description ?? '',
+    prompt: own.prompt ?? base?.prompt ?? '',
+    model: own.model ?? base?.model ?? null,
+    ...fallbackOf(own.fallback ?? base?.fallback),
+    tools: own.tools ?? base?.tools ?? null,
+    ...skillsOf(own.skills ?? base?.skills),
+    restart: own.restart ?? base?.restart ?? 'transient',
+  };
+}
+
+function skillsOf(skills: readonly string[] | undefined): Pick<AgentProfile, 'skills'> {
+  return skills === undefined ? {} : { skills };
+}
+
+function fallbackOf(fallback: readonly string[] | undefined): Pick<AgentProfile, 'fallback'> {
+  return fallback === undefined ? {} : { fallback };
+}
+
+export function unknownSkill(
+  skill: string,
+  known: readonly string[],
+): Pick<Finding, 'message' | 'hint'> {
+  const near = nearMatches(skill, known);
+  const all = known.length === 0 ? 'there is none' : `there are: ${known.join(', ')}`;
+  const hint = near.length > 0 ? didYouMean(near) : all;
+  return { message: `there is no skill ${quote(skill)}`, hint };
+}

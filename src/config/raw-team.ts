@@ -46,7 +46,7 @@ export interface RawAgent {
   readonly model?: Maybe<string>;
   readonly fallback?: Maybe<readonly string[]>;
   readonly tools?: Maybe<readonly string[]>;
-  readonly skills?: unknown;
+  readonly skills?: Maybe<readonly string[]>;
   readonly plan?: Maybe<'required' | 'optional'>;
   readonly restart?: Maybe<'permanent' | 'transient' | 'temporary'>;
 }
@@ -135,7 +135,7 @@ const agent = object({
   model: model.optional(),
   fallback: z.array(model).max(FALLBACKS_MAX).optional(),
   tools: z.array(text).optional(),
-  skills: later,
+  skills: z.array(text).optional(),
   plan,
   restart: z.enum(['permanent', 'transient', 'temporary']).optional(),
 });

@@ -16,8 +16,8 @@ import { DURATION_RULE, parseDuration } from './duration.ts';
 import { DEFAULTS } from './limits.ts';
 import { type CheckPolicy, examplesOf, resolvePolicy } from './policy-file.ts';
 import { didYouMean, type Finding, type Path } from './problem.ts';
-import { BUILT_IN_PROFILES, RESERVED_PROFILES } from './profiles.ts';
-import type { RawAgent, RawGate, RawTask, RawTeam } from './raw-team.ts';
+import { BUILT_IN_PROFILES, mergeProfile, RESERVED_PROFILES, unknownSkill } from './profiles.ts';
+import type { RawGate, RawTask, RawTeam } from './raw-team.ts';
 import { quote } from './schema.ts';
 
 export interface TeamDefaults {
@@ -35,8 +35,12 @@ export interface ResolveOptions {
   readonly defaults: TeamDefaults;
   /** Names of tools that exist; not checked when left out. */
   readonly tools: readonly string[] | undefined;
+  /** Names of skills that there are; not checked when left out. */
+  readonly skills?: readonly string[] | undefined;
   /** Says what is wrong with the permissions (room `permissions`). */
   readonly checkPolicy?: CheckPolicy | undefined;
+  /** Why profiles of these names can't be used. */
+  readonly unusable?: Readonly<Record<string, string>> | undefined;
 }
 
 interface Context {
@@ -44,6 +48,7 @@ interface Context {
   readonly warnings: Finding[];
   readonly agents: Readonly<Record<string, AgentProfile>>;
   readonly check: CheckPolicy | undefined;
+  readonly unusable: Readonly<Record<string, string>>;
 }
 
 export interface Resolved {
@@ -55,7 +60,13 @@ export interface Resolved {
 export function resolveTeam(raw: RawTeam, options: ResolveOptions): Resolved {
   const errors: Finding[] = refuseLater(raw);
   const agents = resolveAgents(raw, options, errors);
-  const context: Context = { errors, warnings: [], agents, check: options.checkPolicy };
+  const context: Context = {
+    errors,
+    warnings: [],
+    agents,
+    check: options.checkPolicy,
+    unusable: options.unusable ?? {},
+  };
   const goal = raw.goal ?? null;
   const rawTasks = raw.tasks ?? [];
   if (goal === null && rawTasks.length === 0) {
@@ -110,7 +121,6 @@ function refuseLater(raw: RawTeam): Finding[] {
   refuse(['mcp'], raw.mcp);
   refuse(['worktree', 'sparse'], raw.worktree?.sparse);
   for (const [name, agent] of Object.entries(raw.agents ?? {})) {
-    refuse(['agents', name, 'skills'], agent.skills);
     if (agent.plan === 'required') refuse(['agents', name, 'plan'], agent.plan);
   }
   for (const [index, task] of (raw.tasks ?? []).entries()) {
@@ -137,11 +147,16 @@ function resolveAgents(
     }
     for (const [index, tool] of (own.tools ?? []).entries()) {
       if (options.tools === undefined || options.tools.includes(tool)) continue;
-      const hint = didYouMean(nearMatches(tool, options.tools));
+      const near = nearMatches(tool, options.tools);
+      const hint = near.length > 0 ? didYouMean(near) : `there are: ${options.tools.join(', ')}`;
       const message = `there is no tool ${quote(tool)}`;
       errors.push({ path: [...path, 'tools', index], message, hint });
     }
-    agents[name] = merged(name, own, base);
+    for (const [index, skill] of (own.skills ?? []).entries()) {
+      if (options.skills === undefined || options.skills.includes(skill)) continue;
+      errors.push({ path: [...path, 'skills', index], ...unknownSkill(skill, options.skills) });
+    }
+    agents[name] = mergeProfile(name, own, base);
   }
   const { fallback = [] } = options.defaults;
   if (fallback.length === 0) return agents;
@@ -150,28 +165,12 @@ function resolveAgents(
   );
 }
 
-/** What the file says of a profile, over the one of that name that is there. */
-function merged(name: string, own: RawAgent, base: AgentProfile | undefined): AgentProfile {
-  return {
-    name,
-    description: own.description ?? base?.description ?? '',
-    prompt: own.prompt ?? base?.prompt ?? '',
-    model: own.model ?? base?.model ?? null,
-    ...fallbackOf(own.fallback ?? base?.fallback),
-    tools: own.tools ?? base?.tools ?? null,
-    restart: own.restart ?? base?.restart ?? 'transient',
-  };
-}
-
-function fallbackOf(fallback: readonly string[] | undefined): Pick<AgentProfile, 'fallback'> {
-  return fallback === undefined ? {} : { fallback };
-}
-
 function checkAgent(context: Context, agent: string, path: Path): void {
   if (Object.hasOwn(context.agents, agent)) return;
   const names = Object.keys(context.agents).toSorted();
   const near = nearMatches(agent, names);
-  const hint = near.length > 0 ? didYouMean(near) : `there are: ${names.join(', ')}`;
+  const unusable = Object.hasOwn(context.unusable, agent) ? context.unusable[agent] : undefined;
+  const hint = unusable ?? (near.length > 0 ? didYouMean(near) : `there are: ${names.join(', ')}`);
   context.errors.push({ path, message: `there is no agent profile ${quote(agent)}`, hint });
 }
 

@@ -5,3 +5,7 @@ export const FIRST_RUN_LOOK_MS = 250;
 
 /** Lines of a command's output that are shown with its task. */
 export const OUTPUT_LINES = 20;
+/** Entries of one folder of profiles or skills that are read. */
+export const ENTRIES_MAX = 200;
+/** Bytes of a file in them; what is larger was not written by hand. */
+export const SMALL_BYTES_MAX: number = 4 * 1024 * 1024;

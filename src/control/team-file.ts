@@ -18,6 +18,7 @@ import { checkBudget, checkModel, providerFor } from '../providers/index.ts';
 import { validateTasks } from '../tasks/index.ts';
 import { TOOL_NAMES } from '../tools/index.ts';
 import { folderOf, readText } from './files.ts';
+import { type PlacedModel, readProfiles } from './profiles.ts';
 import { problemsError, readSettings, type SettingsPlaces } from './settings.ts';
 import type { ControlDeps } from './workspace.ts';
 
@@ -50,9 +51,13 @@ export async function loadTeam(
   const bytes = await readTeamFile(deps, path, query.name);
   const settings = await readSettings(deps, places);
   const { limits } = settings;
+  const found = await readProfiles(deps, places, settings.models);
   const parsed = parseTeam(bytes, {
     checkTasks: (tasks) => validateTasks(tasks),
     tools: TOOL_NAMES,
+    skills: [],
+    profiles: found.profiles,
+    unusable: found.unusable,
     checkPolicy,
     defaults: {
       model: settings.model.value,
@@ -71,8 +76,9 @@ export async function loadTeam(
   }
   const team = { ...parsed.team, model: checkedModel(query.model) ?? parsed.team.model };
   const { models } = settings;
-  const notes: string[] = [];
-  const scripts = await findScripts(deps, { query, path, parsed, team, models, notes });
+  const notes: string[] = [...found.notes];
+  const placed = found.models;
+  const scripts = await findScripts(deps, { query, path, parsed, team, models, placed, notes });
   checkMoney(team, models);
   return { path, team, warnings: parsed.warnings, notes, scripts, models };
 }
@@ -155,6 +161,8 @@ interface ScriptSearch {
   readonly parsed: Extract<ParsedTeam, { kind: 'ok' }>;
   readonly team: Team;
   readonly models: ModelSettings;
+  /** What files of profiles name. */
+  readonly placed: readonly PlacedModel[];
   /** Grows. */
   readonly notes: string[];
 }
@@ -180,11 +188,12 @@ async function findScripts(
     ]);
   }
   for (const place of named) await addModel(deps, search, { scripts, model: place.model, place });
-  // What the config says of models that stand in has no place in the team file.
+  // What the config and the files of profiles name has no place in the team file.
   const placed = new Set(named.map((one) => one.model));
   for (const model of modelsOf(team)) {
     if (model === team.model || placed.has(model)) continue;
-    await addModel(deps, search, { scripts, model, place: undefined });
+    const place = search.placed.find((one) => one.model === model);
+    await addModel(deps, search, { scripts, model, place });
   }
   return scripts;
 }
@@ -201,14 +210,15 @@ async function addModel(
   what: {
     readonly scripts: Record<string, string>;
     readonly model: string;
-    readonly place: ModelRef | undefined;
+    readonly place: (ModelRef & { readonly file?: string }) | undefined;
   },
 ): Promise<void> {
   const { scripts, model, place } = what;
   const fail = (message: string, hint: string | undefined): TroupeError => {
     if (place !== undefined) {
       const problem = { ...place, message, ...(hint === undefined ? {} : { hint }) };
-      return problemsError('control/team-file', search.query.name, [problem]);
+      const { file = search.query.name } = place;
+      return problemsError('control/team-file', file, [problem]);
     }
     return new TroupeError({ code: 'control/model', message, hint, exit: EXIT.usage });
   };

@@ -39,6 +39,8 @@ export interface AgentProfile {
   readonly fallback?: readonly string[];
   /** Tool names; null: all that the kind of actor may have. */
   readonly tools: readonly string[] | null;
+  /** Skills that it is told of; left out: all that there are. */
+  readonly skills?: readonly string[];
   readonly restart: 'permanent' | 'transient' | 'temporary';
 }
 

@@ -14,6 +14,7 @@ test.each(readdirSync(corpus).filter((file) => file.endsWith('.yaml')))(
       checkTasks: validateTasks,
       checkPolicy,
       tools: ['bash', 'read_file'],
+      skills: ['review', 'summarize'],
     });
     if (parsed.kind === 'ok') throw new Error(`${file} is accepted`);
     const lines = parsed.problems.map((problem) => formatProblem(file, problem));
@@ -28,5 +29,11 @@ test.each(readdirSync(corpus).filter((file) => file.endsWith('.yaml')))(
 );
 
 test('the corpus knows the built-in profiles', () => {
-  expect(Object.keys(BUILT_IN_PROFILES)).toEqual(['lead', 'implementer', 'reviewer', 'explorer']);
+  expect(Object.keys(BUILT_IN_PROFILES)).toEqual([
+    'lead',
+    'implementer',
+    'reviewer',
+    'planner',
+    'explorer',
+  ]);
 });

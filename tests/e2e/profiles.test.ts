@@ -1,0 +1,116 @@
+/** Agent profiles from files, through the built command line: who has the word, and what a wrong one says. */
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { answersIn, type ModelRun, openModelRun, toolsOf } from '../support/model-run.ts';
+import { makeWorld, type World } from './cli-world.ts';
+
+let world: World;
+let run: ModelRun;
+beforeEach(async () => {
+  world = makeWorld();
+  run = await openModelRun(world, (seen) =>
+    answersIn(seen) === 0
+      ? { calls: [{ tool: 'complete_task', input: { summary: 'done' } }] }
+      : { text: 'Good.' },
+  );
+});
+afterEach(async () => {
+  await run.close();
+  world.remove();
+});
+
+const team = (agent: string, rest = ''): string => `version: 1
+name: small
+model: anthropic/claude-sonnet-5-5
+tasks: [{ id: note, prompt: Write the note., agent: ${agent} }]
+permissions: { default: allow }
+${rest}`;
+
+function user(path: string, text: string): void {
+  const file = join(world.env['HOME'] ?? '', '.config/troupe', path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}
+
+const profile = (prompt: string, head = ''): string =>
+  `---\ndescription: Writes\ntools: [read_file, write_file]\n${head}---\n${prompt}\n`;
+
+test('the nearest word on a profile stands: team file, .troupe, .claude, user, built in', async () => {
+  user('agents/writer.md', profile('PROMPT OF THE USER'));
+  world.write('team.yaml', team('writer'));
+  const spoken: string[] = [];
+  const next = async (): Promise<void> => {
+    const before = run.server.seen.length;
+    const ran = await run.troupe('run', 'team.yaml');
+    expect(ran.code, ran.stdout + ran.stderr).toBe(0);
+    spoken.push(
+      /PROMPT OF [A-Z]+( [A-Z]+)?/.exec(run.server.seen[before]?.system ?? '')?.[0] ?? '',
+    );
+  };
+  await next();
+  expect(toolsOf(run.of('writer-1')[0])).toEqual(
+    expect.arrayContaining(['read_file', 'write_file', 'complete_task']),
+  );
+  expect(toolsOf(run.of('writer-1')[0])).not.toContain('bash');
+  world.write(
+    '.claude/agents/writer.md',
+    '---\nname: writer\ndescription: Writes\ntools: Read, Bash\nmodel: haiku\ncolor: red\n---\nPROMPT OF CLAUDE',
+  );
+  await next();
+  // Trust is not asked of a profile, but it can't have what the user's own of that name has not.
+  expect(toolsOf(run.server.seen.at(-1))).not.toContain('bash');
+  expect(run.server.seen.at(-1)?.body['model']).toBe('claude-haiku-5-5');
+  world.write('.troupe/agents/writer.md', profile('PROMPT OF TROUPE'));
+  await next();
+  world.write('team.yaml', team('writer', 'agents: { writer: { prompt: PROMPT OF TEAM } }'));
+  await next();
+  expect(spoken).toEqual([
+    'PROMPT OF THE USER',
+    'PROMPT OF CLAUDE',
+    'PROMPT OF TROUPE',
+    'PROMPT OF TEAM',
+  ]);
+  expect(run.server.rejections).toEqual([]);
+});
+
+test('a wrong profile of ours stops before anything starts, with file and line', () => {
+  world.write('team.yaml', team('implementer'));
+  world.write('.troupe/agents/a.md', '---\ntools: [raed_file]\nmodel: x\n---\nA');
+  const checked = world.troupe('check', 'team.yaml');
+  expect(checked.code).toBe(2);
+  expect(checked.stderr).toContain('.troupe/agents/a.md:3:8: model: expected provider/model');
+  world.write('.troupe/agents/a.md', '---\ntools: [raed_file]\n---\nA');
+  expect(world.troupe('check', 'team.yaml').stderr).toContain(
+    '.troupe/agents/a.md:2:9: tools[0]: there is no tool "raed_file" (did you mean read_file?)',
+  );
+  world.write('.troupe/agents/a.md', '---\nmodel: scripted/none.yaml\n---\nA');
+  world.write('team.yaml', team('a').replace('anthropic/claude-sonnet-5-5', 'openai/x'));
+  const missing = world.troupe('check', 'team.yaml');
+  expect(missing.code).toBe(2);
+  expect(missing.stderr).toContain('.troupe/agents/a.md:2:8: model: the script none.yaml was not');
+});
+
+test('one of another program is missed only when it is named, and then says why', () => {
+  world.write('.claude/agents/odd.md', '---\nname: odd\ntools: Reed\n---\nx');
+  world.write('team.yaml', team('implementer'));
+  const fine = world.troupe('check', 'team.yaml');
+  expect(fine.code, fine.stderr).toBe(0);
+  expect(fine.stdout).toContain('note: .claude/agents/odd.md:3:8: tools: there is no tool "Reed"');
+  world.write('team.yaml', team('odd'));
+  const named = world.troupe('check', 'team.yaml');
+  expect(named.code).toBe(2);
+  expect(named.stderr).toContain('team.yaml:4:53: tasks[0].agent: there is no agent profile "odd"');
+  expect(named.stderr).toContain('.claude/agents/odd.md:3:8');
+});
+
+test('links and pipes of a repository are not read as profiles', () => {
+  writeFileSync(join(world.root, 'secret.md'), 'SECRET');
+  mkdirSync(join(world.repo, '.troupe/agents'), { recursive: true });
+  symlinkSync(join(world.root, 'secret.md'), join(world.repo, '.troupe/agents/leak.md'));
+  symlinkSync(world.root, join(world.repo, '.claude'));
+  world.write('team.yaml', team('leak'));
+  const named = world.troupe('check', 'team.yaml');
+  expect(named.code).toBe(2);
+  expect(named.stderr).toContain('there is no agent profile "leak"');
+});
