@@ -47,8 +47,8 @@ export function failed(directory: string, what: string, cause: unknown): TroupeE
 
 export function full(directory: string, cause: unknown): TroupeError {
   return make('journal/full', {
-    message: `No space is left for the journal ${directory}.`,
-    hint: 'Free some space and try again; nothing that was accepted is lost.',
+    message: `No space is left on the disk (ENOSPC) for ${directory}.`,
+    hint: 'Free some space there and try again; nothing that was accepted is lost.',
     data: { directory },
     retryable: true,
     exit: EXIT.storage,

@@ -53,6 +53,11 @@ export interface Journal {
   writeSnapshot(state: Uint8Array, seq: number): Promise<void>;
   /** Resolves, once, on fail-stop; the process then exits 75. Never rejects. */
   readonly failed: Promise<TroupeError>;
+  /**
+   * Resolves, once, when the disk was full and the reserve was given back for records that may use it: what is accepted
+   * from now on is only what must still be said. Never rejects.
+   */
+  readonly full: Promise<TroupeError>;
   /** Everything appended so far is durable, of whatever level but `memory`; rejects when it can't be. */
   flush(): Promise<void>;
   /** Idempotent. Takes no more records, writes what waits and a final `seal`; never rejects for a failed disk. */

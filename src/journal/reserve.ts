@@ -2,8 +2,10 @@
  * The reserve: a file of zeros beside the segments whose space is given back when the disk is full, so that the records
  * which tell of it can still be written. It comes back before any other record is accepted, and goes with `close`.
  */
-import type { FileHandle, Files } from '../kernel/index.ts';
+import type { FileHandle, Files, TroupeError } from '../kernel/index.ts';
 import { systemCode } from '../kernel/index.ts';
+import * as errors from './errors.ts';
+import { parentOf } from './levels.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 const FULL_CODES = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
@@ -18,16 +20,33 @@ export class Reserve {
   #path: string;
   #bytes: number;
   #present = false;
+  /** Given back, and not come again. */
+  #spent = false;
+  readonly given: Promise<TroupeError>;
+  #tellGiven: (error: TroupeError) => void = () => undefined;
 
   constructor(place: { files: Files; directory: string; bytes: number }) {
     this.#files = place.files;
     this.#path = `${place.directory}/reserve`;
     this.#bytes = place.bytes;
+    this.given = new Promise((resolve) => {
+      this.#tellGiven = resolve;
+    });
   }
 
-  /** Wanted and not there. */
-  get missing(): boolean {
-    return this.#bytes > 0 && !this.#present;
+  /** Whether the next record may be written: else it would eat the space that was given back for those that may use it. */
+  async allows(reserved: boolean): Promise<boolean> {
+    if (this.#bytes === 0 || this.#present || (reserved && this.#spent)) return true;
+    return this.restore();
+  }
+
+  /** Gives the space back for records that may use it; false when there is nothing to give. */
+  async giveBack(cause: unknown): Promise<boolean> {
+    if (!this.#present) return false;
+    await this.release();
+    this.#spent = true;
+    this.#tellGiven(errors.full(parentOf(this.#path), cause));
+    return true;
   }
 
   /** Whether there is anything to give back. */
@@ -46,6 +65,7 @@ export class Reserve {
         await handle.close();
       }
       this.#present = true;
+      this.#spent = false;
     } catch (error) {
       if (!isFull(error)) throw error;
     }
@@ -60,7 +80,6 @@ export class Reserve {
     }
   }
 
-  /** Gives the space back. */
   async release(): Promise<void> {
     await this.#files.remove(this.#path);
     this.#present = false;

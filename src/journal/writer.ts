@@ -8,7 +8,8 @@
  *   J9   A failed sync or an unexplained write error is fail-stop: nothing more is written, everything waiting rejects,
  *        and no sync is ever tried again. So is a segment that went from its folder, or that somebody else changed.
  *   J10  A full disk leaves no part of a batch behind: it is cut off again, what waits rejects with `journal/full`, and
- *        the seqs are given out anew. The reserve is spent only for records that ask for it.
+ *        the seqs are given out anew. The reserve is spent only for records that ask for it, after one that it was
+ *        there for; it is made before the first of them.
  *   J11  After `sealIdleMs` of quiet a `seal` record covers the last batch, so that rot in it can't pass for a torn tail.
  *   J14  Records that name a sender get their seq when their turn comes, in rounds over the senders; all others at once.
  */
@@ -103,6 +104,10 @@ export class Writer implements Journal {
       this.#tellFailed = resolve;
     });
     this.#armSeal();
+  }
+
+  get full(): Promise<TroupeError> {
+    return this.#deps.reserve.given;
   }
 
   get nextSeq(): number {
@@ -298,11 +303,7 @@ export class Writer implements Journal {
 
   /** One batch: one write, one sync. */
   async #commit(): Promise<void> {
-    const { reserve } = this.#deps;
-    if (reserve.missing && !this.#queue.some((item) => item.reserved)) {
-      // Else the next records would eat the space that the reserve gave back.
-      if (!(await reserve.restore())) return this.#rejectFull(undefined);
-    }
+    if (!(await this.#deps.reserve.allows(this.#hasReserved()))) return this.#rejectFull(undefined);
     const count = this.#encode();
     const leaves = this.#queue[0]?.text === null && this.#writtenSeq > this.#durableSeq;
     if (leaves && !(await this.#sync())) return;
@@ -366,11 +367,9 @@ export class Writer implements Journal {
   }
 
   async #writeFull(cause: unknown): Promise<boolean> {
-    const { reserve } = this.#deps;
     try {
       await this.#tail.rollBack();
-      if (reserve.present && this.#queue.some((item) => item.reserved)) {
-        await reserve.release();
+      if (this.#hasReserved() && (await this.#deps.reserve.giveBack(cause))) {
         return await this.#write();
       }
     } catch (error) {
@@ -379,6 +378,10 @@ export class Writer implements Journal {
     }
     this.#rejectFull(cause);
     return false;
+  }
+
+  #hasReserved(): boolean {
+    return this.#queue.some((item) => item.reserved);
   }
 
   #settle(done: readonly Waiting[], synced: boolean): void {

@@ -87,5 +87,9 @@ export type Effect =
       readonly to: string;
     }
   /** Ends every thread and process of the run, proves that they are gone, then reports `stopped`. */
-  | { readonly type: 'halt'; readonly graceMs: number }
+  | {
+      readonly type: 'halt';
+      readonly graceMs: number /** First so long, or until the next `halt`, for answers of models; then an ordinary one. */;
+      readonly forAnswers?: boolean;
+    }
   | { readonly type: 'sweep.later'; readonly ms: number };

@@ -3,7 +3,7 @@
  * learnt; nothing in a decision looks at a clock, a disk or a thread.
  */
 import type { HostExit } from '../actors/index.ts';
-import type { ActorName, ProcId, TaskId } from '../kernel/index.ts';
+import type { ActorName, ErrorShape, ProcId, TaskId } from '../kernel/index.ts';
 import type { Lane, PayloadRef, Upward } from '../protocol/index.ts';
 
 /** Names a client's question so that an `answer` effect finds it. */
@@ -131,6 +131,8 @@ export type RunEvent =
       readonly now: boolean;
       readonly by: string;
     }
+  /** First sign of it: something could not be written for want of space. */
+  | { readonly type: 'disk.full'; readonly error: ErrorShape }
   /** Every thread and process of the run is gone. */
   | { readonly type: 'stopped'; readonly left: readonly number[] }
   /** Deadlines, leases and budgets are looked at; carries the heartbeats of the threads. */

@@ -2,6 +2,8 @@
 
 /** A stop lets running commands come to their end for so long; then they are ended by force. */
 export const STOP_GRACE_MS: number = 10_000;
+/** On a full disk, answers of models that are under way get so long to come in (mailbox.md §3.2). */
+export const FULL_GRACE_MS: number = 60_000;
 /** After it a thread that was asked to stop is ended by force. */
 export const THREAD_GRACE_MS: number = 2_000;
 /** TERM to KILL for a process tree. */

@@ -2,7 +2,7 @@
  * What this process alone knows of a run: threads, operations in flight, mail handed to a thread. It is empty after a
  * restart, and everything in it is found again from the facts; nothing may rest on it alone.
  */
-import type { ActorName, CallId, ProcId, TaskId } from '../kernel/index.ts';
+import type { ActorName, CallId, ErrorShape, ProcId, TaskId } from '../kernel/index.ts';
 import type { HandedOut } from '../mailbox/index.ts';
 import type { ActorStatus, Reason } from '../protocol/index.ts';
 import type { Token } from './inbox.ts';
@@ -97,6 +97,8 @@ export interface Live {
   finish: GateProgress | null;
   finishBusy: boolean;
   halting: { readonly next: 'interrupt' | 'budget' | 'end'; readonly text: string } | null;
+  /** The disk is full: what refuses new work, and whether something that was begun is still waited for. */
+  full: { readonly error: ErrorShape; readonly waits: boolean } | null;
   /** Monotonic time at which this term began. */
   readonly startedMonotonic: number;
   /** Wall time that earlier terms used, ms. */
@@ -132,6 +134,7 @@ export function makeLive(options: {
     finish: null,
     finishBusy: false,
     halting: null,
+    full: null,
     startedMonotonic: options.startedMonotonic,
     wallUsedMs: options.wallUsedMs,
     tip: options.tip,

@@ -4,6 +4,7 @@
  *
  * Invariants
  * - S5 Effects are executed in the order of their decisions, none before its record is on stable storage.
+ * - S7 On a full disk what was begun is recorded from the journal's reserve (`decide/full-disk.ts`); then the run stops.
  * - S6 A failed journal is fail-stop: nothing more is decided, everything is ended, the run is taken up by a later term.
  */
 
@@ -15,6 +16,8 @@ import {
   isoTime,
   isTroupeError,
   type Logger,
+  type TroupeError,
+  toErrorShape,
 } from '../kernel/index.ts';
 import type { StoredRunRecord } from '../protocol/index.ts';
 import { describeDamage } from './damage.ts';
@@ -45,6 +48,8 @@ interface Pending {
   readonly effects: readonly Effect[];
 }
 
+const FULL: ReadonlySet<string> = new Set(['journal/full', 'supervisor/full']);
+
 interface Answer {
   readonly resolve: (answer: Answered) => void;
   readonly reject: (error: Error) => void;
@@ -68,6 +73,7 @@ export class RunLoop {
   private busy = false;
   private tokens = 0;
   private failure: Error | null = null;
+  private full: TroupeError | null = null;
 
   constructor(state: RunState, live: Live, deps: LoopDeps) {
     this.state = state;
@@ -89,13 +95,14 @@ export class RunLoop {
     this.executor = new Executor({
       ...deps,
       post: (event) => this.post(event),
-      fail: (error) => this.fail(error),
+      fail: (error) => this.failed(error),
       answer: (token, answered) => this.take(token)?.resolve(answered),
       refuse: (token, error) => this.take(token)?.reject(fromErrorShape(error)),
       durableSeq: () => this.durableSeq,
       closeRun: () => this.closeRun(),
     });
     void deps.journal.failed.then((error) => this.fail(error));
+    void deps.journal.full.then((error) => this.diskFull(error));
   }
 
   /** Takes an event in: what is large in it is stored first (M8). */
@@ -155,7 +162,7 @@ export class RunLoop {
       if (effects.length > 0) this.pending.push({ seq: null, record: null, effects });
       return;
     }
-    const { seq, durable } = this.deps.journal.append({ ...record });
+    const { seq, durable } = this.deps.journal.append({ ...record }, { reserved: true });
     const stored: StoredRunRecord = { ...record, s: seq, d: this.durableSeq };
     applyRecord(this.state, stored);
     this.pending.push({ seq, record: stored, effects });
@@ -192,10 +199,32 @@ export class RunLoop {
     this.deps.onRecord(record);
   }
 
-  /** Nothing of a client's mail was taken in; what an actor did can't be left out. */
+  /** Nothing of a client's mail was taken in; what an actor did can't be left out: without room for a file it is inline. */
   private notStored(event: RunEvent, error: Error): void {
-    if (event.type === 'send') this.take(event.token)?.reject(error);
+    const isFull = this.noteFull(error);
+    if (event.type === 'send') this.take(event.token)?.reject(this.full ?? error);
+    else if (isFull) this.work(event);
     else this.fail(error);
+  }
+
+  private failed(error: Error): void {
+    if (!this.noteFull(error)) this.fail(error);
+  }
+
+  /** S7: whether it was that. */
+  private noteFull(error: Error): boolean {
+    if (!isTroupeError(error) || !FULL.has(error.code)) return false;
+    this.diskFull(error);
+    return true;
+  }
+
+  private diskFull(error: TroupeError): void {
+    if (this.full !== null) return;
+    const hint = `Free some space there, then \`troupe resume ${this.state.file.id}\`; nothing that was accepted is lost.`;
+    const shape = { ...toErrorShape(error), hint };
+    this.full = fromErrorShape(shape);
+    this.deps.logger.log('error', 'the disk is full: the run stops', { cause: error.message });
+    this.work({ type: 'disk.full', error: shape });
   }
 
   private take(token: Token): Answer | undefined {
@@ -214,7 +243,9 @@ export class RunLoop {
     await this.deps.views.close();
     await this.deps.journal.close({ seal: true });
     this.rejectAnswers(new Error('the run has ended'));
-    this.end.resolve({ value: undefined, seq: this.durableSeq });
+    // Ended by itself at the same time, it needs nobody to take it up.
+    if (this.full !== null && this.state.run.ended === null) this.end.reject(this.full);
+    else this.end.resolve({ value: undefined, seq: this.durableSeq });
   }
 
   /** S6. What is running is ended by force; the journal is left as it is. */

@@ -381,12 +381,9 @@ class RunningSupervisor implements Supervisor {
     }
     await this.deps.hosts.thread.close();
     await this.deps.hosts.pool.close();
-    await this.workspace.append({
-      k: 'sup',
-      at: isoTime(this.deps.clock.now()),
-      what: 'supervisor.ended',
-      pid: this.deps.pid,
-    }).durable;
+    const at = isoTime(this.deps.clock.now());
+    const ended = { k: 'sup', at, what: 'supervisor.ended', pid: this.deps.pid };
+    await this.workspace.append(ended, { reserved: true }).durable;
     await this.workspace.close();
     await packed;
   }

@@ -10,6 +10,7 @@ import type { Live } from '../live.ts';
 import type { RunState } from '../state.ts';
 import { actorExited } from './actors.ts';
 import { commandEnded } from './commands.ts';
+import { diskFull, holdBack, stopWhenAnswered } from './full-disk.ts';
 import { decideSend, deliverNext, settleDead } from './mail.ts';
 import { mergeComputed, nextMerge, refAdvanced } from './merges.ts';
 import { decideRequest } from './requests.ts';
@@ -21,6 +22,10 @@ import { refreshView, viewReady } from './view.ts';
 
 /** What the event means. */
 export function decide(state: RunState, live: Live, happening: Happening): Draft {
+  return holdBack(live, meaningOf(state, live, happening));
+}
+
+function meaningOf(state: RunState, live: Live, happening: Happening): Draft {
   const { event } = happening;
   switch (event.type) {
     case 'started':
@@ -53,6 +58,8 @@ export function decide(state: RunState, live: Live, happening: Happening): Draft
       return stop(state, live, happening, event);
     case 'stop.actor':
       return stopActor(state, live, happening, event);
+    case 'disk.full':
+      return diskFull(state, live, happening, event.error);
     case 'stopped':
       return stopped(state, live, happening, event.left);
     case 'sweep':
@@ -62,8 +69,8 @@ export function decide(state: RunState, live: Live, happening: Happening): Draft
 
 /** The next thing to do that follows from the state alone; null when all is waiting for an event. */
 export function settle(state: RunState, live: Live, happening: Happening): Draft | null {
-  if (live.halting !== null || state.run.ended !== null || state.run.startedAt === null)
-    return null;
+  if (live.halting !== null) return stopWhenAnswered(state, live, happening);
+  if (state.run.ended !== null || state.run.startedAt === null) return null;
   for (const id of live.dirty) {
     live.dirty.delete(id);
     const draft = advance(state, live, happening, id);

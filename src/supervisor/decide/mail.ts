@@ -44,6 +44,9 @@ export function decideSend(
   event: Extract<RunEvent, { type: 'send' }>,
 ): Draft {
   const draft = new Draft(state, happening).about('msg');
+  if (live.full !== null) {
+    return draft.effect({ type: 'refuse', token: event.token, error: live.full.error });
+  }
   const mail: MailDraft = {
     to: event.to,
     lane: event.lane,
@@ -140,6 +143,9 @@ export function settleDead(
 ): Draft {
   const draft = new Draft(state, happening).about('dead');
   const { token, what } = event;
+  if (live.full !== null && what === 'retried') {
+    return draft.effect({ type: 'refuse', token, error: live.full.error });
+  }
   const letters = deadLetters(state.mail).filter((one) => one.envelope.id === event.id);
   const letter = letters[0];
   if (letter === undefined) {

@@ -21,6 +21,7 @@ import { decideAct } from './acts/index.ts';
 import type { Asking } from './asking.ts';
 import { overBudget, spentText } from './budget.ts';
 import { cancelAct } from './commands.ts';
+import { refuseAct } from './full-disk.ts';
 import { permit } from './permit.ts';
 import { reply } from './results.ts';
 import { heldTask, noticeTarget } from './roster.ts';
@@ -55,6 +56,8 @@ export function decideRequest(
 function answer(asking: Asking, request: ActorRequest): Draft {
   const { state, happening, actor } = asking;
   const draft = new Draft(state, happening);
+  const { full } = asking.live;
+  if (full !== null && request.type === 'act') return refuseAct(asking, draft, request, full.error);
   if (asking.live.halting !== null && !STEPS.has(request.type)) {
     // A stop: what is done is recorded, nothing new is begun. An unanswered call is closed in the next term.
     return request.type === 'idle' || request.type === 'stuck' || request.type === 'delivered'

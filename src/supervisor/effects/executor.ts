@@ -14,7 +14,7 @@ import {
 import type { Downward, Envelope, LiveKind, Upward } from '../../protocol/index.ts';
 import type { Effect } from '../effect.ts';
 import type { CommandOutcome, RunEvent, Token } from '../inbox.ts';
-import { KILL_GRACE_MS, THREAD_GRACE_MS } from '../limits.ts';
+import { KILL_GRACE_MS, STOP_GRACE_MS, THREAD_GRACE_MS } from '../limits.ts';
 import type { ProcessHost } from './commands.ts';
 import { type GitWork, messageOf, requireStorage } from './git.ts';
 
@@ -63,6 +63,8 @@ export class Executor {
   private readonly over = new AbortController();
   /** Nobody waits for running commands any more. */
   private readonly hurry = new AbortController();
+  /** Nobody waits for answers of models any more. */
+  private readonly answered = new AbortController();
   private halted = false;
 
   constructor(deps: ExecutorDeps) {
@@ -103,7 +105,7 @@ export class Executor {
         this.track(this.handleOf(effect)?.stop(effect.graceMs));
         return;
       case 'halt':
-        this.halt(effect.graceMs);
+        this.halt(effect);
         return;
       case 'sweep.later':
         void this.sweepLater(effect.ms);
@@ -287,15 +289,21 @@ export class Executor {
    * Lets what runs come to its end, for `graceMs` at most; then ends threads and processes, waits for git, and reports
    * `stopped`. A second call only shortens the grace.
    */
-  private halt(graceMs: number): void {
-    if (graceMs === 0) this.hurry.abort();
+  private halt(effect: Of<'halt'>): void {
+    if (effect.graceMs === 0) this.hurry.abort();
+    if (effect.forAnswers !== true) this.answered.abort();
     if (this.halted) return;
     this.halted = true;
-    void this.watch(this.finishHalt(graceMs));
+    void this.watch(this.finishHalt(effect));
   }
 
-  private async finishHalt(graceMs: number): Promise<void> {
-    await this.graceOver(graceMs);
+  private async finishHalt(effect: Of<'halt'>): Promise<void> {
+    const { graceMs, forAnswers } = effect;
+    const { clock } = this.deps;
+    if (forAnswers === true) {
+      await clock.sleep(graceMs, this.answered.signal).catch(() => undefined);
+    }
+    await this.graceOver(forAnswers === true ? STOP_GRACE_MS : graceMs);
     const ends = [...this.handles.values()].map(({ handle }) => handle.stop(THREAD_GRACE_MS));
     const processes = this.deps.processes.close(KILL_GRACE_MS);
     await Promise.allSettled(ends);

@@ -371,15 +371,16 @@ function describeConflicts(files: readonly ConflictFile[]): string {
   return clip(parts.join('\n\n'), GATE_TAIL_BYTES);
 }
 
-const NO_STORAGE =
-  /\b(?:ENOSPC|EDQUOT|EROFS|EIO)\b|no space left on device|disk quota exceeded|read-only file system/i;
+const NO_SPACE = /\b(?:ENOSPC|EDQUOT)\b|no space left on device|disk quota exceeded/i;
+const NO_STORAGE = /\b(?:EROFS|EIO)\b|read-only file system/i;
 
 /** A disk that takes nothing more is nobody's failed attempt: it stops the run (exit 75), which is resumed later. */
 export function requireStorage(thrown: unknown): void {
   const text = `${systemCode(thrown)} ${ensureError(thrown).message}`;
-  if (!NO_STORAGE.test(text)) return;
+  const isFull = NO_SPACE.test(text);
+  if (!isFull && !NO_STORAGE.test(text)) return;
   throw new TroupeError({
-    code: 'supervisor/storage',
+    code: isFull ? 'supervisor/full' : 'supervisor/storage',
     message: `The disk takes nothing more: ${ensureError(thrown).message}`,
     hint: 'Make room, then `troupe resume`.',
     exit: EXIT.storage,

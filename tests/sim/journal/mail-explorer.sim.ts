@@ -60,28 +60,3 @@ describe('a turn that a crash cut', () => {
     expect(byId.get('env_bo_1_1') ?? byId.get('env_bo_2_1')).toMatchObject({ to: 'user' });
   });
 });
-
-describe('a full disk', () => {
-  test('C8 J10 S6: stops the run, says why with what was kept for it, and loses nothing', async () => {
-    const disk = await newDisk('one');
-    const facts: Parameters<typeof MailWorld.open>[0]['facts'] = [];
-    const world = await MailWorld.open({ disk, seed: 'one', mutate: faithful, facts });
-    await world.begin();
-    await world.offer({ ...LETTER, text: 'keep a' });
-    disk.spaceLeft = 40;
-    await world.offer({ ...LETTER, id: 'b', text: 'keep b' });
-    await world.settle();
-    expect(facts.filter(({ type }) => type === 'accepted' || type === 'refused')).toEqual([
-      { type: 'accepted', id: 'a', to: 'bo', n: 1 },
-      { type: 'refused', id: 'b', code: 'journal/full' },
-    ]);
-    const told = (await readAll(disk)).filter(({ run }) => run !== undefined).at(-1);
-    expect(told).toMatchObject({
-      run: [{ type: 'run.interrupted', text: 'stopped: no space is left on the disk' }],
-    });
-    disk.spaceLeft = null;
-    const next = await worldOn(disk);
-    await next.offer({ ...LETTER, id: 'b', text: 'keep b' });
-    expect(next.state.mail.boxes.get('bo')?.last).toBe(2);
-  });
-});

@@ -161,8 +161,10 @@ async function work(disk: MemoryFiles, life: Life, facts: Fact[]): Promise<void>
   const mine = facts.slice(known);
   const offers = mine.filter(({ type }) => type === 'offered').length;
   if (mine.filter(isOutcome).length < offers) throw new Error('C6: a send was never answered');
-  const gaveUp = mine.some((fact) => fact.type === 'refused' && !isExpected(fact.code));
   const full = mine.some((fact) => fact.type === 'refused' && fact.code === 'journal/full');
+  if (full) await world.finished.catch(() => undefined);
+  const refused = mine.some((fact) => fact.type === 'refused' && !isExpected(fact.code));
+  const gaveUp = refused || world.isOver;
   if (full && !(await saysFull(disk))) throw new Error('C8: nothing says that the disk is full');
   disk.spaceLeft = null;
   disk.writeBytesMax = null;
@@ -177,7 +179,11 @@ async function work(disk: MemoryFiles, life: Life, facts: Fact[]): Promise<void>
 
 async function saysFull(disk: MemoryFiles): Promise<boolean> {
   const records = await readAll(disk);
-  return records.some(({ run }) => JSON.stringify(run ?? null).includes('no space is left'));
+  return records.some(({ run }) =>
+    JSON.stringify(run ?? null)
+      .toLowerCase()
+      .includes('no space is left'),
+  );
 }
 
 const OUTCOMES: ReadonlySet<Fact['type']> = new Set(['accepted', 'dead', 'duplicate', 'refused']);

@@ -77,6 +77,8 @@ export interface WorldOptions {
   readonly file?: RunFile;
   /** Default: `UNREAD_MAX`. */
   readonly unreadMax?: number;
+  /** Default: as in `LIMITS`. */
+  readonly reserveBytes?: number;
   /** Default: they never end. */
   readonly commands?: CommandWork;
 }
@@ -90,6 +92,7 @@ export class MailWorld {
   readonly records: readonly StoredRecord[];
   readonly #loop: RunLoop;
   readonly #facts: Fact[];
+  #over = false;
 
   private constructor(parts: {
     clock: VirtualClock;
@@ -127,6 +130,15 @@ export class MailWorld {
       onRecord: () => undefined,
       onLive: () => undefined,
     });
+    const over = (): void => {
+      this.#over = true;
+    };
+    this.#loop.finished.then(over, over);
+  }
+
+  /** The run has ended, or stopped by itself. */
+  get isOver(): boolean {
+    return this.#over;
   }
 
   /** Recovers the journal; nothing moves before `begin`. */
@@ -145,7 +157,7 @@ export class MailWorld {
       random: new SeededRandom(seed),
       directory: DIRECTORY,
       name: 'sim',
-      limits: LIMITS,
+      limits: { ...LIMITS, reserveBytes: options.reserveBytes ?? LIMITS.reserveBytes },
       onRecord: (record) => {
         records.push(record);
         applyRecord(state, record as unknown as StoredRunRecord);
