@@ -14,6 +14,8 @@ const config: ViteUserConfig = {
           name: 'unit',
           include: ['tests/unit/**/*.test.ts'],
           pool: 'threads',
+          // A bound for what hangs, not for what is slow: a loaded machine took more than the default of five seconds.
+          testTimeout: 60_000,
           sequence: { groupOrder: 0, shuffle: { tests: true } },
         },
       },

@@ -12,10 +12,12 @@ import { makeWorld, type World } from './cli-world.ts';
 
 const SIZE_MIB = 96;
 
+/** Programs of the system, not of the project. */
+const call = (file: string, ...args: string[]) => spawnSync(file, args, { encoding: 'utf8' });
+
 function mount(): { readonly place: string } | { readonly why: string } {
   const place = mkdtempSync(join(tmpdir(), 'troupe-full-'));
-  const options = ['-t', 'tmpfs', '-o', `size=${SIZE_MIB}m`, 'tmpfs', place];
-  const done = spawnSync('mount', options, { encoding: 'utf8' });
+  const done = call('mount', '-t', 'tmpfs', '-o', `size=${SIZE_MIB}m`, 'tmpfs', place);
   if (done.status === 0) return { place };
   rmSync(place, { recursive: true, force: true });
   return { why: done.error?.message ?? done.stderr.trim() };
@@ -26,7 +28,7 @@ if ('why' in mounted) process.stderr.write(`skipped: no small tmpfs here: ${moun
 
 afterAll(() => {
   if ('why' in mounted) return;
-  spawnSync('umount', ['-l', mounted.place]);
+  call('umount', '-l', mounted.place);
   rmSync(mounted.place, { recursive: true, force: true });
 });
 
@@ -89,7 +91,7 @@ test.skipIf('why' in mounted)(
 
     // What was kept for the last records is free again: others fill that as well.
     const more = join(world.root, 'more');
-    spawnSync('sh', ['-c', `cat /dev/zero > '${more}'`]);
+    call('sh', '-c', `cat /dev/zero > '${more}'`);
     const refused = world.troupe('send', 'lead', 'Are you there?');
     expect(refused.code, refused.stderr).toBe(75);
     expect(refused.stderr).toMatch(/full|No space/);

@@ -139,11 +139,8 @@ describe('C8 J10 S7: a full disk', () => {
     const next = await worldWith(disk, paid().run);
     await next.world.offer(letter('b'));
     await next.world.settle();
-    await next.world.finished;
-    expect(runWords(await readAll(disk)).at(-1)).toMatchObject({
-      type: 'run.ended',
-      state: 'done',
-    });
+    await next.world.stop();
+    expect(outcomes(next.facts)).toEqual(['b accepted']);
     expect(next.world.state.mail.boxes.get('bo')?.last).toBe(2);
   });
 
