@@ -5,7 +5,7 @@
 import type { AgentProfile, TaskSpec, Team } from '../protocol/team.ts';
 import { readDocument } from './document.ts';
 import { DEFAULTS } from './limits.ts';
-import type { CheckPolicy } from './policy-file.ts';
+import { type CheckPolicy, ruleLines } from './policy-file.ts';
 import { type Finding, type Path, type Problem, parsePath } from './problem.ts';
 import { type RawTeam, teamSchema } from './raw-team.ts';
 import { resolveTeam, type TeamDefaults } from './resolve-team.ts';
@@ -87,13 +87,20 @@ export function parseTeam(source: string | Uint8Array, options: ParseTeamOptions
   if (errors.length > 0) return problems(errors);
   return {
     kind: 'ok',
-    team: resolved.team,
+    team: withLines(resolved.team, checked.data, locate),
     warnings: resolved.warnings.map(locate),
     models: modelsOf(checked.data).map(({ model, path }) => {
       const { message: _, ...place } = locate({ path, message: '' });
       return { model, ...place };
     }),
   };
+}
+
+function withLines(team: Team, raw: RawTeam, locate: (finding: Finding) => Problem): Team {
+  const { permissions } = team;
+  if (permissions.rules.length === 0 && permissions.policy === undefined) return team;
+  const lines = ruleLines(raw.permissions ?? {}, ['permissions'], locate);
+  return { ...team, permissions: { ...permissions, lines } };
 }
 
 /** A file of a later version is not measured by the rules of this one. */

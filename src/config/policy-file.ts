@@ -7,7 +7,7 @@ import * as z from 'zod';
 import type { Effect, PolicyFile, PolicyMode, PolicyProfile } from '../protocol/team.ts';
 import { readDocument } from './document.ts';
 import { effect, type RawRule, resolveRule, ruleSchema } from './policy-rule.ts';
-import type { Finding, Problem } from './problem.ts';
+import type { Finding, Path, Problem } from './problem.ts';
 import { findingsOf, name, object, text } from './schema.ts';
 
 /** An example: one call, and what must become of it. */
@@ -121,7 +121,27 @@ export function parsePolicy(source: string | Uint8Array, check: CheckPolicy): Pa
   const faults = check(policy, examplesOf(checked.data), { at: [], short: false });
   const errors = faults.filter((fault) => fault.warning !== true);
   if (errors.length > 0) return problems(errors);
-  return { kind: 'ok', policy, warnings: document.locateAll(faults) };
+  const lines = ruleLines(checked.data, [], document.locate);
+  return { kind: 'ok', policy: { ...policy, lines }, warnings: document.locateAll(faults) };
+}
+
+/** Where each rule stands, so that people find the one that decided. `at`: where the policy stands in the document. */
+export function ruleLines(
+  raw: RawPolicy,
+  at: Path,
+  locate: (finding: Finding) => Problem,
+): Readonly<Record<string, number>> {
+  const lines: [string, number][] = [];
+  const add = (rules: readonly RawRule[] | undefined, path: Path): void => {
+    for (const [index, { id }] of (rules ?? []).entries()) {
+      lines.push([id, locate({ path: [...path, index], message: '' }).line]);
+    }
+  };
+  add(raw.rules, [...at, 'rules']);
+  for (const [key, { rules }] of Object.entries(raw.profiles ?? {})) {
+    add(rules, [...at, 'profiles', key, 'rules']);
+  }
+  return Object.fromEntries(lines);
 }
 
 export function resolvePolicy(raw: RawPolicy): PolicyFile {

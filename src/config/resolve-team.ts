@@ -272,12 +272,13 @@ function resolveBudget(context: Context, raw: RawTeam): Budget {
   };
 }
 
-const SHORT_KEYS: ReadonlySet<string> = new Set(['default', 'rules']);
+const SHORT_KEYS: ReadonlySet<string> = new Set(['default', 'rules', 'mode']);
 
 /** The short form, or a whole policy; then `default` is the short word for `defaults: {interactive: …}`. */
 function resolvePermissions(context: Context, raw: RawTeam): Team['permissions'] {
   const given = raw.permissions ?? {};
-  const fallback = given.default ?? given.defaults?.interactive ?? 'ask';
+  const stated = given.default ?? given.defaults?.interactive;
+  const fallback = stated ?? 'ask';
   if (given.default !== undefined && given.defaults?.interactive !== undefined) {
     const message = 'is given twice, here and as defaults.interactive';
     context.errors.push({ path: ['permissions', 'default'], message });
@@ -286,11 +287,17 @@ function resolvePermissions(context: Context, raw: RawTeam): Team['permissions']
   const short = written.every(([key]) => SHORT_KEYS.has(key));
   const policy = resolvePolicy({
     ...given,
-    defaults: { ...given.defaults, interactive: fallback },
+    defaults: { ...given.defaults, ...(stated === undefined ? {} : { interactive: stated }) },
   });
   context.check?.(policy, examplesOf(given), { at: ['permissions'], short }).forEach((fault) => {
     const { warning, ...finding } = fault;
     (warning === true ? context.warnings : context.errors).push(finding);
   });
-  return { default: fallback, rules: policy.rules, ...(short ? {} : { policy }) };
+  return {
+    default: fallback,
+    ...(stated === undefined ? { unstated: true } : {}),
+    ...(given.mode === undefined ? {} : { mode: given.mode }),
+    rules: policy.rules,
+    ...(short ? {} : { policy }),
+  };
 }

@@ -8,7 +8,7 @@
  * protected in every spelling · P9 plain words · P10 hazards · P11 wrappers are peeled · P12 the plain subset · P13 bounded
  * time, never a throw · P14 what runs is what was read · P15 an approval binds to all that decides · P16 allow by the exact
  * name, deny by every spelling · P17 a call sets no limits of its own · P18 without attendance nothing is asked · P19 every
- * fact is covered.
+ * fact is covered · P20 snapshots never change.
  */
 export { checkPolicy, type PolicyFinding } from './check-policy.ts';
 export {
@@ -18,7 +18,16 @@ export {
   digestText,
   type Obligation,
 } from './decision.ts';
+export { anchored, type Disk, factsOfCall, hashesOf } from './disk-facts.ts';
 export { evaluate } from './evaluate.ts';
-export { type Judgement, judgeCall, type Permissions } from './judge.ts';
+export {
+  type CallPlace,
+  contextOf,
+  factsResolver,
+  type Judgement,
+  judgeCall,
+  type Permissions,
+  teamSnapshot,
+} from './judge.ts';
 export type { Resolve, Resolved } from './paths.ts';
-export { type Layer, makePolicy, type Policy } from './policy.ts';
+export { type Layer, makePolicy, type Policy, policyOf, teamLayer } from './policy.ts';

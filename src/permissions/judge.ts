@@ -5,21 +5,29 @@
  * Invariants
  * - P18 Without attendance nothing is asked: each ask is a deny, at once.
  */
-import type { Effect, PermissionRule, PolicyFile, TeamPermissions } from '../protocol/team.ts';
+import type { CallFacts, PathFact, PolicySnapshot } from '../protocol/policy.ts';
+import type { Effect, PermissionRule, TeamPermissions } from '../protocol/team.ts';
 import { type Call, type DecisionContext, digestText, type Obligation } from './decision.ts';
 import { evaluate } from './evaluate.ts';
-import { makePolicy, type Policy } from './policy.ts';
+import type { Resolve } from './paths.ts';
+import { policyOf, teamLayer } from './policy.ts';
 
 export interface Permissions extends TeamPermissions {
   /** Whether somebody may be asked (`--headless` says no). */
   readonly attended: boolean;
   readonly home?: string | undefined;
+  /** All layers as they are now; without it the team file's words stand alone. */
+  readonly snapshot?: PolicySnapshot | undefined;
 }
 
 export interface CallPlace {
   readonly actor: string;
   /** Root of the tree the actor works in; null when it has none. */
   readonly root: string | null;
+  /** Asks the disk. Null facts of it: see `factsResolver`. */
+  readonly resolve?: Resolve | undefined;
+  /** Pinned files as they are now, by their path in the tree. */
+  readonly pins?: CallFacts['pins'] | undefined;
 }
 
 export interface Judgement {
@@ -34,17 +42,17 @@ export interface Judgement {
   readonly obligations: () => readonly Obligation[];
   /** What an approval binds to (P15); made when asked for. */
   readonly bound: () => string;
+  /** Globs below the root that a search leaves out. */
+  readonly excludes: readonly string[];
+  /** Of the policy that decided. */
+  readonly revision: string;
 }
 
 export function judgeCall(call: Call, permissions: Permissions, place: CallPlace): Judgement {
-  const context: DecisionContext = {
-    actor: place.actor,
-    root: place.root ?? NO_TREE,
-    home: permissions.home ?? null,
-    attended: permissions.attended,
-  };
-  const decision = evaluate(call, policyOf(permissions), context);
-  const { action, rule, reason, grantable, obligations } = decision;
+  const snapshot = permissions.snapshot ?? teamSnapshot(permissions);
+  const context = contextOf(permissions, place, snapshot);
+  const decision = evaluate(call, policyOf(snapshot), context);
+  const { action, rule, reason, grantable, obligations, excludes, revision } = decision;
   return {
     action,
     rule,
@@ -53,39 +61,63 @@ export function judgeCall(call: Call, permissions: Permissions, place: CallPlace
     grantable: action === 'ask' && grantable,
     obligations,
     bound: () => digestText(call, decision, context),
+    excludes,
+    revision,
   };
+}
+
+/** The facts of the session for one call. */
+export function contextOf(
+  { attended, home }: Pick<Permissions, 'attended' | 'home'>,
+  { actor, root, resolve, pins }: CallPlace,
+  snapshot: PolicySnapshot,
+): DecisionContext {
+  return {
+    actor,
+    root: root ?? NO_TREE,
+    home: home ?? null,
+    attended,
+    resolve,
+    pinsHold: (_rule, files) => files.every((file) => isPinned(snapshot.pins, pins, file)),
+  };
+}
+
+/** As in the commit that the run began from: who changes it lapses the permission. */
+function isPinned(
+  then: PolicySnapshot['pins'],
+  now: CallFacts['pins'] | undefined,
+  file: string,
+): boolean {
+  const before = Object.hasOwn(then, file) ? then[file] : undefined;
+  const after = now !== undefined && Object.hasOwn(now, file) ? now[file] : undefined;
+  return typeof before === 'string' && before === after;
+}
+
+/** From facts that came with a call. A path that nobody looked at may lead anywhere: it is no file of anybody's. */
+export function factsResolver(facts: CallFacts['paths']): Resolve {
+  return (path): PathFact =>
+    (Object.hasOwn(facts, path) ? facts[path] : undefined) ?? { path, kind: 'special', links: 1 };
 }
 
 /** A path that nothing lies below. */
 const NO_TREE = '/nonexistent/tree';
 
-const made = new WeakMap<readonly PermissionRule[], Map<Effect, Policy>>();
+const made = new WeakMap<readonly PermissionRule[], Map<string, PolicySnapshot>>();
 
-/** One policy for the same rules and default, however often they are copied around. */
-function policyOf(permissions: TeamPermissions): Policy {
-  const { rules, policy, default: fallback } = permissions;
+/** One snapshot for the same rules and words, however often they are copied around. */
+export function teamSnapshot(permissions: TeamPermissions, origin?: string | null): PolicySnapshot {
+  const { rules, policy, default: fallback, mode, unstated } = permissions;
   const key = policy?.rules ?? rules;
-  let byDefault = made.get(key);
-  if (byDefault === undefined) {
-    byDefault = new Map();
-    made.set(key, byDefault);
+  const words = `${fallback} ${mode ?? ''} ${String(unstated)}`;
+  let byWords = made.get(key);
+  if (byWords === undefined) {
+    byWords = new Map();
+    made.set(key, byWords);
   }
-  const found = byDefault.get(fallback);
+  const found = byWords.get(words);
   if (found !== undefined) return found;
-  const file = policy ?? shortForm(permissions);
-  const fresh = makePolicy([{ name: 'team', origin: 'team file', file, trusted: true }], 'team');
-  byDefault.set(fallback, fresh);
+  const layers = [teamLayer(permissions, origin ?? null)];
+  const fresh: PolicySnapshot = Object.freeze({ revision: 'team', layers, pins: {} });
+  byWords.set(words, fresh);
   return fresh;
-}
-
-/** `permissions: {default, rules}` of a team file as the policy that it stands for. */
-function shortForm(permissions: TeamPermissions): PolicyFile {
-  return {
-    version: 1,
-    defaults: { interactive: permissions.default },
-    actors: {},
-    profiles: {},
-    rules: permissions.rules,
-    lift: [],
-  };
 }

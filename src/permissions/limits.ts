@@ -30,6 +30,9 @@ export const REASON_CHARS_MAX = 300;
 /** Names in the paths of all files at all places that one call may use. */
 export const NAMES_MAX = 20_000;
 
+/** Paths of one call that the disk is asked about; of more, none is taken for what it is called. */
+export const PATHS_LOOKED_AT_MAX = 256;
+
 /** Bounds of a policy. */
 export const RULES_MAX = 2_000;
 export const TOKENS_MAX = 64;

@@ -6,16 +6,9 @@
  * - P6 A path lies inside a folder when its names begin with the folder's names; never by the start of its text.
  * - P7 Both the name and what it resolves to are judged: allow needs both, deny needs either.
  */
+import type { PathFact } from '../protocol/policy.ts';
 
-export type PathKind = 'file' | 'directory' | 'special' | 'missing';
-
-export interface Resolved {
-  /** Absolute, no link left in it as far as it exists. */
-  readonly path: string;
-  readonly kind: PathKind;
-  /** Hard links of a file; 1 when not known. */
-  readonly links: number;
-}
+export type Resolved = PathFact;
 
 /** Null: there is no disk to ask, the name stands for itself. */
 export type Resolve = (path: string) => Resolved | null;

@@ -3,22 +3,21 @@
  *
  * Invariants
  * - P3 Lower layers only tighten: deny and ask rules count from anywhere, allow rules from trusted layers only.
+ * - P20 A snapshot is never changed. One that stands for the same layers is the same policy.
  */
-import type { Effect, PermissionRule, PolicyFile, PolicyMode } from '../protocol/team.ts';
+import type { PolicyLayer, PolicySnapshot } from '../protocol/policy.ts';
+import type {
+  Effect,
+  PermissionRule,
+  PolicyFile,
+  PolicyMode,
+  TeamPermissions,
+} from '../protocol/team.ts';
 import { makeRule, type Rule } from './rule.ts';
 import { makeRuleSet, type RuleSet } from './rule-set.ts';
 import { compilePattern, matchesPath } from './wildcard.ts';
 
-export type LayerName = 'admin' | 'user' | 'project' | 'team' | 'built-in';
-
-export interface Layer {
-  readonly name: LayerName;
-  /** Path of the file, for messages. */
-  readonly origin: string;
-  readonly file: PolicyFile;
-  /** False: only its deny and ask rules count. */
-  readonly trusted: boolean;
-}
+export type Layer = PolicyLayer;
 
 export interface ActorPolicy {
   readonly rules: RuleSet;
@@ -52,6 +51,33 @@ export function makePolicy(layers: readonly Layer[], revision: string): Policy {
       return made;
     },
   });
+}
+
+const made = new WeakMap<readonly Layer[], Policy>();
+
+/** P20. */
+export function policyOf(snapshot: PolicySnapshot): Policy {
+  const known = made.get(snapshot.layers);
+  if (known !== undefined) return known;
+  const fresh = makePolicy(snapshot.layers, snapshot.revision);
+  made.set(snapshot.layers, fresh);
+  return fresh;
+}
+
+/** The `permissions` of a team file as the layer that they are. */
+export function teamLayer(permissions: TeamPermissions, origin: string | null): Layer {
+  const { lines, mode, policy, rules, unstated } = permissions;
+  const short: PolicyFile = file(rules, {
+    ...(mode === undefined ? {} : { mode }),
+    defaults: unstated === true ? {} : { interactive: permissions.default },
+  });
+  const whole = policy ?? short;
+  return {
+    name: 'team',
+    origin: origin ?? 'team file',
+    file: lines === undefined ? whole : { ...whole, lines },
+    trusted: true,
+  };
 }
 
 const rule = (
@@ -138,6 +164,8 @@ const MODES: Readonly<Record<PolicyMode, readonly PermissionRule[]>> = {
 
 interface Part {
   readonly rules: readonly Rule[];
+  /** What a mode brings: how this actor works, not what its children may. */
+  readonly modeRules: readonly Rule[];
   readonly fallback: Effect | null;
   readonly mode: PolicyMode | null;
 }
@@ -145,30 +173,80 @@ interface Part {
 function compose(layers: readonly Layer[], actor: string): ActorPolicy {
   const lifted = new Set(layers.flatMap((layer) => (layer.trusted ? layer.file.lift : [])));
   const rules: Rule[] = [];
-  const fallbacks: Effect[] = [];
-  let mode: PolicyMode | null = null;
+  const words: Word[] = [];
   for (const layer of layers) {
     for (const [index, path] of chain(actor).entries()) {
       const own = index === 0;
       const part = partOf(layer, path);
-      for (const one of part.rules) {
+      const works = own || !isLead(path) ? part.modeRules : NO_RULES;
+      for (const one of [...part.rules, ...works]) {
         if (layer.name === 'built-in' && lifted.has(one.id)) continue;
         if (one.effect !== 'allow' || (own && layer.trusted)) rules.push(one);
       }
-      if (part.fallback !== null && (part.fallback !== 'allow' || (own && layer.trusted))) {
-        fallbacks.push(part.fallback);
-      }
-      if (own && layer.trusted) mode = part.mode ?? mode;
+      if (own || !isLead(path)) words.push({ layer, own, part });
     }
   }
-  const fallback =
-    (['deny', 'ask', 'allow'] as const).find((one) => fallbacks.includes(one)) ?? 'ask';
+  const mode = modeOf(words);
   return {
     rules: makeRuleSet([...new Set(rules)]),
-    fallback,
+    fallback: fallbackOf(words),
     auto: mode === 'auto-in-sandbox',
     mode,
   };
+}
+
+const NO_RULES: readonly Rule[] = [];
+
+/**
+ * The lead's own profile says how the lead works. Whoever works for it has the profile that a person gave it in the
+ * policy: a lead that only reads may have a team that writes. Its deny and ask rules hold for all below it.
+ */
+const isLead = (path: string): boolean => /^(?:[^/]+\/)?lead$/.test(path);
+
+/** What one layer says for one actor of the chain. */
+interface Word {
+  readonly layer: Layer;
+  readonly own: boolean;
+  readonly part: Part;
+}
+
+/** Person's layers, the nearest to the run first: the word of one stands in for those behind it. */
+const NEAREST: readonly Layer['name'][] = ['team', 'user'];
+
+/**
+ * What becomes of a call without a rule: the nearest word of a person (team file, then the user's policy), else that of a
+ * trusted repository, else of the administrator, else `ask`. All others can make it stricter (P3).
+ */
+function fallbackOf(words: readonly Word[]): Effect {
+  const stated = words.flatMap(({ layer, own, part }) =>
+    part.fallback === null ? [] : [{ layer, own, says: part.fallback }],
+  );
+  const nearest = NEAREST.find((name) =>
+    stated.some(({ layer, own }) => own && layer.trusted && layer.name === name),
+  );
+  const counted = stated.filter(
+    ({ layer, own, says }) =>
+      layer.name === nearest ||
+      (nearest !== undefined && NEAREST.includes(layer.name)
+        ? false
+        : says !== 'allow' || (own && layer.trusted)),
+  );
+  const found = (['deny', 'ask', 'allow'] as const).find((effect) =>
+    counted.some(
+      ({ layer, own, says }) => says === effect && (effect !== 'allow' || (own && layer.trusted)),
+    ),
+  );
+  return found ?? 'ask';
+}
+
+/** The nearest mode; `auto-in-sandbox` holds only where no administrator asks for another one. */
+function modeOf(words: readonly Word[]): PolicyMode | null {
+  const stated = words.flatMap(({ layer, own, part: { mode } }) =>
+    own && layer.trusted && mode !== null ? [{ name: layer.name, mode }] : [],
+  );
+  const mode = stated.at(-1)?.mode ?? null;
+  const held = stated.some((one) => one.name === 'admin' && one.mode !== 'auto-in-sandbox');
+  return mode === 'auto-in-sandbox' && held ? 'ask' : mode;
 }
 
 /** The actor, then its ancestors. */
@@ -207,10 +285,12 @@ function makePart({ file, origin }: Layer, profile: string | null): Part {
   };
   if (profile !== null) collect(profile);
   raws.push(...file.rules);
-  if (mode !== null) raws.push(...MODES[mode]);
   const stated = file.defaults.interactive ?? null;
+  const make = (raw: PermissionRule): Rule => makeRule(raw, origin, file.lines?.[raw.id]);
   return {
-    rules: raws.map((raw) => makeRule(raw, origin)),
+    rules: raws.map(make),
+    modeRules:
+      mode === null ? [] : MODES[mode].map((raw) => makeRule(raw, `mode ${mode}, ${origin}`)),
     fallback: mode === 'locked' ? 'deny' : stated,
     mode,
   };

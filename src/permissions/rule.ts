@@ -47,6 +47,8 @@ export interface Rule {
   readonly reason: string | null;
   /** File it comes from. */
   readonly origin: string;
+  /** Line in that file; null: not known. */
+  readonly line: number | null;
   /** Null: any. */
   readonly tools: ReadonlySet<string> | null;
   readonly argv: readonly Token[] | null;
@@ -59,13 +61,14 @@ export interface Rule {
   readonly pins: readonly string[];
 }
 
-export function makeRule(raw: PermissionRule, origin: string): Rule {
+export function makeRule(raw: PermissionRule, origin: string, line?: number): Rule {
   const tools = typeof raw.tool === 'string' ? [raw.tool] : raw.tool;
   return {
     id: raw.id,
     effect: raw.effect,
     reason: raw.reason,
     origin,
+    line: line ?? null,
     tools: tools.includes('*') ? null : new Set(tools),
     argv: raw.argv?.map(makeToken) ?? null,
     exact: raw.exact ?? false,

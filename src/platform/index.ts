@@ -12,6 +12,7 @@ export {
 } from './lock.ts';
 export { NodeExec, type NodeExecOptions } from './node-exec.ts';
 export { NodeFiles } from './node-files.ts';
+export { hashOfFile, lookAt, markOf, ownedByAdmin, type PathLook } from './path-facts.ts';
 export {
   type Liveness,
   NodeProcessTable,

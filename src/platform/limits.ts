@@ -45,5 +45,8 @@ export const LOG_LINE_MAX: number = 64 * 1024;
 export const LINKS_MAX: number = 40;
 export const PATH_PARTS_MAX: number = 200;
 
+/** Size up to which a file that a rule pins is hashed. */
+export const HASHED_BYTES_MAX: number = 8 * 1024 * 1024;
+
 /** Size up to which a whole file is read at once. */
 export const READ_BYTES_MAX: number = 32 * 1024 * 1024;

@@ -6,6 +6,7 @@ export * from './actor-wire.ts';
 export * from './envelope.ts';
 export * from './event.ts';
 export * from './payload.ts';
+export * from './policy.ts';
 export * from './provider.ts';
 export * from './record.ts';
 export * from './session.ts';

@@ -130,13 +130,19 @@ export interface PolicyFile {
   readonly rules: readonly PermissionRule[];
   /** Built-in rules that are taken away. */
   readonly lift: readonly string[];
+  /** Line of each rule in its file, by id. */
+  readonly lines?: Readonly<Record<string, number>> | undefined;
 }
 
 /** The short form of a team file, or a whole policy. */
 export interface TeamPermissions {
   readonly default: Effect;
+  /** Nobody wrote the default: another layer's word stands. */
+  readonly unstated?: true | undefined;
+  readonly mode?: PolicyMode | undefined;
   readonly rules: readonly PermissionRule[];
   readonly policy?: PolicyFile | undefined;
+  readonly lines?: PolicyFile['lines'];
 }
 
 export interface Team {

@@ -8,9 +8,10 @@ import {
   loadPolicy,
 } from '../../control/index.ts';
 import { EXIT, type ExitCode, TroupeError } from '../../kernel/errors.ts';
+import { ownedByAdmin } from '../../platform/index.ts';
 import type { OptionValues } from '../command.ts';
 import type { Context } from '../context.ts';
-import { makeDisk, ownedByAdmin, realFolder } from '../disk.ts';
+import { makeDisk, realFolder } from '../disk.ts';
 import { tellWarning, usageError } from '../failure.ts';
 import { flag, text } from '../options.ts';
 import { safeLine } from '../text/safe.ts';

@@ -53,6 +53,7 @@ test('a team file of a few lines gets every default', () => {
       "permissions": {
         "default": "ask",
         "rules": [],
+        "unstated": true,
       },
       "tasks": [
         {
@@ -179,6 +180,9 @@ mcp: null
       "name": "quickstart",
       "permissions": {
         "default": "deny",
+        "lines": {
+          "test": 30,
+        },
         "rules": [
           {
             "effect": "allow",
