@@ -3,6 +3,7 @@
  * commands answer at once. Cost per task must not grow with the graph: ten times the tasks, at most twelve times the cost.
  */
 import { openJournal } from '../dist/journal/journal.js';
+import { StructuredCodec } from '../dist/platform/structured-codec.js';
 import { SystemClock } from '../dist/platform/system-clock.js';
 import { makeLive } from '../dist/supervisor/live.js';
 import { RunLoop } from '../dist/supervisor/loop.js';
@@ -117,7 +118,17 @@ async function runGraph(shape, count) {
     git: instantGit(),
     blobs: null,
     processes: instantProcesses(),
-    views: { note() {}, noteTasks() {}, flush: async () => {}, close: async () => {} },
+    views: {
+      note() {},
+      noteTasks() {},
+      sizes: () => null,
+      sync: async () => {},
+      hurry() {},
+      flush: async () => {},
+      close: async () => {},
+    },
+    damage: { known: [], more: Promise.resolve([]) },
+    format: { codec: new StructuredCodec(), version: 'bench' },
     hosts: { thread: host, pool: host },
     directories: { journal: '/j', outputs: '/o' },
     onRecord: () => {},

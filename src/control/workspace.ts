@@ -1,5 +1,5 @@
 /** The repository that commands work on, with its places. Opening reads only; nothing is made before it is needed. */
-import type { Clock, Exec, Files, Random } from '../kernel/ports.ts';
+import type { Clock, Codec, Exec, Files, Random } from '../kernel/ports.ts';
 import type { StatusResult } from '../protocol/wire.ts';
 import { openRepository, type Repository } from '../worktree/index.ts';
 import { errors } from './errors.ts';
@@ -29,6 +29,8 @@ export interface ControlDeps {
   /** The user's environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly sha256: (content: string | Uint8Array) => string;
+  /** Of the snapshots of runs. */
+  readonly codec: Codec;
   /** Version of this Troupe, written into `run.json`. */
   readonly version: string;
   readonly live: LiveSource;

@@ -4,10 +4,7 @@ import type { Level, RecordBody } from './record.ts';
 import type { RecoveryReport } from './recovery.ts';
 
 export interface Appended {
-  /**
-   * Known at once, and void when `durable` rejects. With `sender` it is 0 until the record's turn came, at the latest when
-   * `durable` resolves; of `memory` it stays 0.
-   */
+  /** Known at once, and void when `durable` rejects; of `memory` it is 0. */
   readonly seq: number;
   /** Resolves, in order, when the record has reached its level. May be left unobserved. */
   readonly durable: Promise<void>;
@@ -18,11 +15,6 @@ export interface AppendOptions {
   readonly reserved?: boolean;
   /** Default `durable`. Another one stands in the record, as `l`. */
   readonly level?: Level;
-  /**
-   * Records that name their sender wait in a queue of his, and the senders take turns. Without it a record goes ahead of
-   * them: those are the owner's own.
-   */
-  readonly sender?: string;
 }
 
 /** A record as a live subscriber gets it, when it has reached its level. */
@@ -39,6 +31,8 @@ export interface Journal {
   readonly durableSeq: number;
   /** How full the queue to the disk is, 0 to 1; from 0.8 on senders should slow down, past 1 they are refused. */
   readonly pressure: number;
+  /** About so many bytes does the next start replay: what came after the newest snapshot. */
+  readonly tailBytes: number;
   /** Throws `journal/closed`, `/failed`, `/full`, `/record-too-large`, `/overloaded`; else it is queued, in order. */
   append(body: RecordBody, options?: AppendOptions): Appended;
   /**

@@ -5,7 +5,7 @@
  * journals, compaction, and the store of payloads beside it. It knows nothing of what records mean; the lock on the folder
  * is the supervisor's.
  *
- * Invariants: J1–J3 record.ts · J4–J6 scan.ts · J7–J8, J16 segment.ts · J8–J11, J14 writer.ts · J5–J6, J12–J13 recovery.ts
+ * Invariants: J1–J3 record.ts · J4–J6 scan.ts · J7–J8, J16 segment.ts · J8–J11 writer.ts · J5–J6, J12–J13 recovery.ts
  * · J15 snapshot.ts · J17 seal.ts · J18 compact.ts · J19–J20 blobs.ts
  */
 export {

@@ -9,10 +9,6 @@ export interface JournalLimits {
   readonly lineBytesMax: number;
   /** Waiting for the disk; past it `append` throws `journal/overloaded`. */
   readonly queueBytesMax: number;
-  /** Of it, by one sender. */
-  readonly senderBytesMax: number;
-  /** What a sender may give out before the next one's turn. */
-  readonly fairQuantumBytes: number;
   /** A segment rolls at either. */
   readonly segmentBytesMax: number;
   readonly segmentAgeMsMax: number;
@@ -42,8 +38,6 @@ const JOURNAL_LIMITS: JournalLimits = {
   batchRecordsMax: 4096,
   lineBytesMax: 16 * MIB,
   queueBytesMax: 64 * MIB,
-  senderBytesMax: 16 * MIB,
-  fairQuantumBytes: 64 * KIB,
   segmentBytesMax: 64 * MIB,
   segmentAgeMsMax: 24 * 60 * 60 * 1000,
   reserveBytes: 16 * MIB,

@@ -48,6 +48,8 @@ export interface RecoveryReport {
   readonly segments: number;
   /** Intact records found, the journal's own included; with a snapshot those after it. */
   readonly records: number;
+  /** Their bytes, without framing. */
+  readonly bytes: number;
   /** What a snapshot spared; `seq` 0: all was replayed. */
   readonly snapshot: Resumed;
   readonly lastSeq: number;
@@ -118,6 +120,7 @@ export async function recover(options: RecoverOptions): Promise<Recovered> {
       created: scanner.next === 1,
       segments: names.length,
       records: collected.records,
+      bytes: collected.bytes,
       snapshot,
       lastSeq: scanner.next - 1,
       watermark: scanner.watermark,
@@ -176,6 +179,7 @@ class Collected implements ScanSink {
   readonly gaps: Damage[] = [];
   readonly expected: HeadExpectation;
   records = 0;
+  bytes = 0;
   sealed = false;
   #options: RecoverOptions;
 
@@ -186,6 +190,7 @@ class Collected implements ScanSink {
 
   record(view: RecordView): void {
     this.records += 1;
+    this.bytes += view.end - view.start;
     const { onRecord, onView, select } = this.#options;
     this.sealed = isSeal(view);
     onView?.(view);

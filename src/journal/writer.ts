@@ -11,13 +11,11 @@
  *        the seqs are given out anew. The reserve is spent only for records that ask for it, after one that it was
  *        there for; it is made before the first of them.
  *   J11  After `sealIdleMs` of quiet a `seal` record covers the last batch, so that rot in it can't pass for a torn tail.
- *   J14  Records that name a sender get their seq when their turn comes, in rounds over the senders; all others at once.
  */
 import type { Clock, Files, TroupeError } from '../kernel/index.ts';
 import { invariant } from '../kernel/index.ts';
 import { Batch, utf8Length } from './batch.ts';
 import * as errors from './errors.ts';
-import { FairQueue } from './fair-queue.ts';
 import type { Appended, AppendOptions, Journal, LiveRecord } from './handle.ts';
 import type { JournalLimits } from './limits.ts';
 import { findPlace } from './place.ts';
@@ -65,8 +63,6 @@ export class Writer implements Journal {
   #writtenSeq: number;
   #durableSeq: number;
   #queue: Waiting[] = [];
-  /** Records of senders, which have no place in the order yet. */
-  #fair: FairQueue<Waiting>;
   #queuedCost = 0;
   #listeners: Set<(record: LiveRecord) => void> = new Set();
   /** Bytes the newest segment will have once the queue is written; counted in characters until then. */
@@ -84,6 +80,7 @@ export class Writer implements Journal {
   #activeMs: number;
   #lookedMs: number;
   #stop: AbortController = new AbortController();
+  #tailBytes: number;
 
   constructor(deps: WriterDeps, start: WriterStart) {
     this.#deps = deps;
@@ -93,7 +90,6 @@ export class Writer implements Journal {
     this.#nextSeq = start.next;
     this.#writtenSeq = start.next - 1;
     this.#durableSeq = start.next - 1;
-    this.#fair = new FairQueue(deps.limits.fairQuantumBytes);
     this.#planned = start.tail.size;
     this.#headPlanned = this.#planned > 0;
     this.#sealed = start.sealed;
@@ -103,11 +99,16 @@ export class Writer implements Journal {
     this.failed = new Promise((resolve) => {
       this.#tellFailed = resolve;
     });
+    this.#tailBytes = deps.report.bytes;
     this.#armSeal();
   }
 
   get full(): Promise<TroupeError> {
     return this.#deps.reserve.given;
+  }
+
+  get tailBytes(): number {
+    return this.#tailBytes;
   }
 
   get nextSeq(): number {
@@ -127,7 +128,7 @@ export class Writer implements Journal {
     if (this.#failure !== null) throw this.#failure;
     if (this.#closing !== null) throw errors.closed(directory);
     invariant(!OWN_KINDS.has(body.k), `J7: records of kind "${body.k}" are written by the journal`);
-    const { level = 'durable', sender } = options;
+    const { level = 'durable' } = options;
     const text = encodeBody(body, level);
     this.#checkSize(body.k, text);
     if (level === 'memory') {
@@ -135,10 +136,8 @@ export class Writer implements Journal {
       return { seq: 0, durable: Promise.resolve() };
     }
     const reserved = options.reserved === true;
-    this.#checkRoom(reserved, sender);
-    const parts: WaitingParts = { body, text, level, reserved };
-    if (sender !== undefined) return this.#enqueueOf(sender, parts);
-    const { seq, durable } = this.#enqueue(parts);
+    this.#checkRoom(reserved);
+    const { seq, durable } = this.#enqueue({ body, text, level, reserved });
     return { seq, durable };
   }
 
@@ -153,9 +152,11 @@ export class Writer implements Journal {
       `J15: there is no record ${seq} to take a snapshot of`,
     );
     const { directory, name, snapshots } = this.#deps;
+    const before = this.#tailBytes;
     try {
       const place = await this.#placeOf(seq);
       await snapshots.write(state, { ...place, seq, log: this.#tail.log, name });
+      this.#tailBytes -= before;
     } catch (error) {
       throw errors.snapshot(directory, error);
     }
@@ -168,7 +169,6 @@ export class Writer implements Journal {
 
   async flush(): Promise<void> {
     if (this.#failure !== null) throw this.#failure;
-    while (this.#fair.size > 0) await this.#fairTurn();
     await this.#queue.at(-1)?.durable;
     if (this.#writtenSeq > this.#durableSeq) await this.#enqueue(SEAL).durable;
   }
@@ -195,9 +195,7 @@ export class Writer implements Journal {
   }
 
   async #drained(): Promise<void> {
-    while (this.#queue.length > 0 || this.#fair.size > 0) {
-      await (this.#queue.at(-1)?.durable ?? this.#fairTurn()).catch(() => undefined);
-    }
+    while (this.#queue.length > 0) await this.#queue.at(-1)?.durable.catch(() => undefined);
   }
 
   #checkSize(kind: string, text: string): void {
@@ -207,12 +205,10 @@ export class Writer implements Journal {
     if (bytes > max) throw errors.recordTooLarge(kind, { bytes, max });
   }
 
-  #checkRoom(reserved: boolean, sender: string | undefined): void {
+  #checkRoom(reserved: boolean): void {
     const { directory, limits, clock } = this.#deps;
-    // One sender may fill a part of the queue only, so that the others find room.
-    const share = sender === undefined ? 0 : this.#fair.costOf(sender);
-    if (this.#queuedCost > limits.queueBytesMax || share > limits.senderBytesMax) {
-      throw errors.overloaded(directory, Math.max(this.#queuedCost, share));
+    if (this.#queuedCost > limits.queueBytesMax) {
+      throw errors.overloaded(directory, this.#queuedCost);
     }
     if (!reserved && clock.monotonicMs() < this.#fullUntilMs)
       throw errors.full(directory, undefined);
@@ -221,19 +217,6 @@ export class Writer implements Journal {
   #enqueue(parts: WaitingParts): Waiting {
     const item = makeWaiting(parts);
     this.#queuedCost += item.cost;
-    return this.#line(item);
-  }
-
-  #enqueueOf(sender: string, parts: WaitingParts): Waiting {
-    const item = makeWaiting(parts);
-    this.#queuedCost += item.cost;
-    this.#fair.push(sender, item);
-    this.#start();
-    return item;
-  }
-
-  /** Gives it its place in the order. */
-  #line(item: Waiting): Waiting {
     const { limits, clock } = this.#deps;
     const now = clock.monotonicMs();
     this.#activeMs = now;
@@ -257,6 +240,7 @@ export class Writer implements Journal {
     this.#nextSeq += 1;
     this.#queue.push(item);
     this.#planned += item.cost;
+    this.#tailBytes += item.cost;
     this.#start();
     return item;
   }
@@ -267,31 +251,9 @@ export class Writer implements Journal {
     queueMicrotask(() => void this.#run());
   }
 
-  /** Takes from the senders, in turns, what the next batch still holds. */
-  #admit(): void {
-    const { batchBytesMax, batchRecordsMax } = this.#deps.limits;
-    let cost = 0;
-    for (const item of this.#queue) cost += item.cost;
-    while (cost < batchBytesMax && this.#queue.length < batchRecordsMax) {
-      const item = this.#fair.take();
-      if (item === undefined) return;
-      this.#line(item);
-      cost += item.cost;
-    }
-  }
-
-  /** Resolves when records of senders were given their places. */
-  async #fairTurn(): Promise<void> {
-    await Promise.resolve();
-    await this.#queue.at(-1)?.durable;
-  }
-
   async #run(): Promise<void> {
     try {
-      while (this.#queue.length + this.#fair.size > 0 && this.#failure === null) {
-        this.#admit();
-        await this.#commit();
-      }
+      while (this.#queue.length > 0 && this.#failure === null) await this.#commit();
     } catch (error) {
       this.#failStop('commit', error);
     } finally {
@@ -389,7 +351,7 @@ export class Writer implements Journal {
     this.#crc = this.#batch.crc;
     for (const item of done) this.#queuedCost -= item.cost;
     if (!this.#queue.some((item) => item.text === null)) {
-      this.#planned = this.#tail.size + this.#queuedCost - this.#fair.cost;
+      this.#planned = this.#tail.size + this.#queuedCost;
     }
     this.#fullUntilMs = Number.NEGATIVE_INFINITY;
     const durableBefore = this.#durableSeq;
@@ -446,7 +408,7 @@ export class Writer implements Journal {
   }
 
   #rejectAll(error: TroupeError): void {
-    const rejected = [...this.#queue, ...this.#fair.takeAll()];
+    const rejected = this.#queue;
     this.#queue = [];
     this.#queuedCost = 0;
     for (const item of rejected) item.reject(error);

@@ -68,6 +68,14 @@ export interface Files {
   watch(path: string, onChange: () => void, signal: AbortSignal): void;
 }
 
+/** Plain data to bytes and back: objects, arrays, Maps, Sets, bigints, bytes; what is one object in a value stays one. */
+export interface Codec {
+  /** Throws for what is not plain: a function, for one. */
+  encode(value: unknown): Uint8Array;
+  /** Throws for bytes that are not whole, or of a newer version of the platform. */
+  decode(bytes: Uint8Array): unknown;
+}
+
 export interface ExecRequest {
   /** Program by absolute path or by name on `env.PATH`. Never a shell. */
   readonly file: string;

@@ -15,6 +15,7 @@ import type { ActorChange, StoredRunRecord } from '../protocol/record.ts';
 import { hasKey, noteId, noteKey } from './dedup.ts';
 import { mailBytes, renderEnvelope } from './envelope.ts';
 import type { Coalesced, Letter } from './letter.ts';
+import { dropItem, itemAt, setItem } from './pages.ts';
 import { addLetter, dropLetter } from './queue.ts';
 import type { Mailbox, MailState } from './state.ts';
 import { boxOf } from './state.ts';
@@ -90,9 +91,10 @@ interface At {
 function take(at: At, n: number): void {
   const { box } = at;
   invariant(n >= 1 && n <= box.last, `M3: ${at.to} took in ${n}, its mailbox ends at ${box.last}`);
-  const letter = box.unread.get(n);
+  const letter = itemAt(box.unread, n);
   const group = letter?.coalesced ?? box.absorbed.get(n) ?? null;
-  if (letter === undefined && (group === null || !box.unread.has(group.head))) return;
+  if (letter === undefined && (group === null || itemAt(box.unread, group.head) === undefined))
+    return;
   if (group !== null) takeMembers(at, group, n);
   if (letter === undefined) return;
   removeUnread(box, letter);
@@ -124,7 +126,7 @@ function applyDead(
   const box = boxOf(state, to);
   switch (entry.what) {
     case 'dead': {
-      const letter = box.unread.get(entry.n);
+      const letter = itemAt(box.unread, entry.n);
       if (letter === undefined) return;
       removeUnread(box, letter);
       settle(box, entry.n);
@@ -161,13 +163,13 @@ function endActivation(state: MailState, change: ActorChange): void {
   box.delivered.clear();
   if (change.type !== 'actor.ended') return;
   for (const n of change.held ?? []) {
-    if (box.unread.has(n)) box.deaths.set(n, (box.deaths.get(n) ?? 0) + 1);
+    if (itemAt(box.unread, n) !== undefined) box.deaths.set(n, (box.deaths.get(n) ?? 0) + 1);
   }
 }
 
 function addUnread(box: Mailbox, letter: Letter): void {
   const { n, lane } = letter.envelope;
-  box.unread.set(n, letter);
+  setItem(box.unread, n, letter);
   box.bytes += letter.bytes;
   addLetter(box.lanes[lane], letter);
   if (letter.coalesced !== null) {
@@ -178,7 +180,7 @@ function addUnread(box: Mailbox, letter: Letter): void {
 
 function removeUnread(box: Mailbox, letter: Letter): void {
   const { n, lane } = letter.envelope;
-  box.unread.delete(n);
+  dropItem(box.unread, n);
   dropLetter(box.lanes[lane], n);
   box.delivered.delete(n);
   box.deaths.delete(n);
@@ -198,7 +200,7 @@ function joinGroup(box: Mailbox, envelope: Envelope): Coalesced | null {
   const key = groupKey(envelope);
   if (key === null) return null;
   const group = box.groups.get(key);
-  const before = group === undefined ? undefined : box.unread.get(group.head);
+  const before = group === undefined ? undefined : itemAt(box.unread, group.head);
   if (group === undefined || before === undefined) return { head: envelope.n, members: new Set() };
   removeUnread(box, before);
   group.members.add(group.head);

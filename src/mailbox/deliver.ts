@@ -10,6 +10,7 @@ import { invariant } from '../kernel/invariant.ts';
 import { type Envelope, LANES } from '../protocol/envelope.ts';
 import type { Letter } from './letter.ts';
 import { AGING_MS } from './limits.ts';
+import { itemAt } from './pages.ts';
 import type { LetterQueue } from './queue.ts';
 import { lettersOf } from './queue.ts';
 import type { Mailbox, MailState } from './state.ts';
@@ -66,7 +67,7 @@ export function markDelivered(state: MailState, actor: string, ns: readonly numb
   const box = state.boxes.get(actor);
   for (const n of ns) {
     invariant(box !== undefined && n <= box.last, `M3: ${actor} has no mail at ${n}`);
-    if (box.unread.has(n)) box.delivered.add(n);
+    if (itemAt(box.unread, n) !== undefined) box.delivered.add(n);
   }
 }
 

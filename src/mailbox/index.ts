@@ -15,9 +15,8 @@ export {
   staleControl,
 } from './deliver.ts';
 export { sendError } from './errors.ts';
-export { type FrozenMail, freezeMail, thawMail } from './freeze.ts';
 export type { MailLimits } from './limits.ts';
-export { type MailProjection, type ProjectOptions, projectMail } from './project.ts';
+export { type MailProjection, projectMail } from './project.ts';
 export {
   checkSend,
   type Directory,
@@ -31,6 +30,7 @@ export {
   type DeadLetter,
   deadLetters,
   deathsWith,
+  forgetVolatile,
   hasSuspects,
   hasUnread,
   type MailboxSize,

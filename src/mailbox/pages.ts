@@ -11,48 +11,49 @@ interface Page<T> {
   count: number;
 }
 
-export class PositionMap<T extends object> {
-  readonly pages: Map<number, Page<T>> = new Map();
-  size = 0;
+/** Plain data, since it is a part of a snapshot. */
+export interface PositionMap<T extends object> {
+  readonly pages: Map<number, Page<T>>;
+  size: number;
+}
 
-  get(n: number): T | undefined {
-    return this.pages.get(n >>> PAGE_BITS)?.items[n & (PAGE - 1)];
+export function makePositions<T extends object>(): PositionMap<T> {
+  return { pages: new Map(), size: 0 };
+}
+
+export function itemAt<T extends object>(map: PositionMap<T>, n: number): T | undefined {
+  return map.pages.get(n >>> PAGE_BITS)?.items[n & (PAGE - 1)];
+}
+
+export function setItem<T extends object>(map: PositionMap<T>, n: number, item: T): void {
+  const number = n >>> PAGE_BITS;
+  let page = map.pages.get(number);
+  if (page === undefined) {
+    page = { items: Array.from({ length: PAGE }), count: 0 };
+    map.pages.set(number, page);
   }
-
-  has(n: number): boolean {
-    return this.get(n) !== undefined;
+  const at = n & (PAGE - 1);
+  if (page.items[at] === undefined) {
+    page.count += 1;
+    map.size += 1;
   }
+  page.items[at] = item;
+}
 
-  set(n: number, item: T): void {
-    const number = n >>> PAGE_BITS;
-    let page = this.pages.get(number);
-    if (page === undefined) {
-      page = { items: Array.from({ length: PAGE }), count: 0 };
-      this.pages.set(number, page);
-    }
-    const at = n & (PAGE - 1);
-    if (page.items[at] === undefined) {
-      page.count += 1;
-      this.size += 1;
-    }
-    page.items[at] = item;
-  }
+export function dropItem<T extends object>(map: PositionMap<T>, n: number): void {
+  const number = n >>> PAGE_BITS;
+  const page = map.pages.get(number);
+  const at = n & (PAGE - 1);
+  if (page?.items[at] === undefined) return;
+  page.items[at] = undefined;
+  page.count -= 1;
+  map.size -= 1;
+  if (page.count === 0) map.pages.delete(number);
+}
 
-  delete(n: number): void {
-    const number = n >>> PAGE_BITS;
-    const page = this.pages.get(number);
-    const at = n & (PAGE - 1);
-    if (page?.items[at] === undefined) return;
-    page.items[at] = undefined;
-    page.count -= 1;
-    this.size -= 1;
-    if (page.count === 0) this.pages.delete(number);
-  }
-
-  /** In no order of position. */
-  *values(): Generator<T> {
-    for (const { items } of this.pages.values()) {
-      for (const item of items) if (item !== undefined) yield item;
-    }
+/** In no order of position. */
+export function* itemsOf<T extends object>(map: PositionMap<T>): Generator<T> {
+  for (const { items } of map.pages.values()) {
+    for (const item of items) if (item !== undefined) yield item;
   }
 }

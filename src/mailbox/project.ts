@@ -1,6 +1,6 @@
 /**
  * Mailboxes as people see them: fed with records in order it tells which envelopes are new and which changed their
- * state, for `views/mailboxes/*.jsonl` and for `troupe tail`, which reads a journal without a supervisor (and so never
+ * state, for `troupe tail`, which reads a journal without a supervisor (and so never
  * sees `delivered`, which is volatile).
  */
 import type { Envelope } from '../protocol/envelope.ts';
@@ -17,20 +17,14 @@ export interface MailProjection {
   rows(names?: readonly string[]): MailRow[];
 }
 
-export interface ProjectOptions {
-  /** Keep every envelope, so that `rows` can tell them; default true. A long-lived feeder of views says false. */
-  readonly keepRows?: boolean;
-}
-
-export function projectMail(options: ProjectOptions = {}): MailProjection {
+export function projectMail(): MailProjection {
   const state = makeMailState();
   const rows = new Map<string, MailRow[]>();
-  const keepRows = options.keepRows ?? true;
   return {
     apply(record) {
       const changes: MailChange[] = [];
       applyMailRecord(state, record, (change) => changes.push(change));
-      if (keepRows) for (const change of changes) changeRows(rows, change);
+      for (const change of changes) changeRows(rows, change);
       return changes;
     },
     rows(names) {

@@ -7,7 +7,7 @@ import type { SeenKeys } from './dedup.ts';
 import type { Coalesced, Letter } from './letter.ts';
 import type { MailLimits } from './limits.ts';
 import { MAIL_LIMITS } from './limits.ts';
-import { PositionMap } from './pages.ts';
+import { itemAt, itemsOf, makePositions, type PositionMap } from './pages.ts';
 import type { LetterQueue } from './queue.ts';
 import { makeQueue } from './queue.ts';
 
@@ -71,7 +71,7 @@ export function boxOf(state: MailState, name: string): Mailbox {
   if (known !== undefined) return known;
   const made: Mailbox = {
     last: 0,
-    unread: new PositionMap(),
+    unread: makePositions(),
     lanes: {
       control: makeQueue(),
       interrupt: makeQueue(),
@@ -92,18 +92,25 @@ export function boxOf(state: MailState, name: string): Mailbox {
   return made;
 }
 
+/** Leaves what the records alone make: a snapshot is taken in the middle of things, and read by another process. */
+export function forgetVolatile(state: MailState): void {
+  state.stamped.clear();
+  for (const box of state.boxes.values()) box.delivered.clear();
+}
+
 /** State of a position; null when nothing was ever there. */
 export function stateOf(state: MailState, actor: string, n: number): EnvelopeState | null {
   const box = state.boxes.get(actor);
   if (box === undefined || n < 1 || n > box.last) return null;
   const at = box.absorbed.get(n)?.head ?? n;
-  if (box.unread.has(at)) return box.delivered.has(at) ? 'delivered' : 'accepted';
+  if (itemAt(box.unread, at) !== undefined) return box.delivered.has(at) ? 'delivered' : 'accepted';
   return box.dead.has(at) || box.dropped.has(n) ? 'dead' : 'seen';
 }
 
 /** All that the actor has not taken in, by position, also what is delivered by now; without coalesced ones. */
 export function unread(state: MailState, actor: string): Envelope[] {
-  const letters = state.boxes.get(actor)?.unread.values() ?? [];
+  const box = state.boxes.get(actor);
+  const letters = box === undefined ? [] : itemsOf(box.unread);
   return Array.from(letters, (letter) => letter.envelope).toSorted((a, b) => a.n - b.n);
 }
 

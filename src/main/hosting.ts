@@ -88,6 +88,8 @@ async function openOwn(io: Io, workspace: Workspace, logger: Logger): Promise<Su
     shell: findShell(),
     pid: io.pid,
     sha256: sha256Hex,
+    codec: deps.codec,
+    version: deps.version,
   });
 }
 

@@ -14,6 +14,7 @@ import {
   NodeFiles,
   NodeProcessTable,
   readLockHolder,
+  StructuredCodec,
   SystemClock,
   sha256Hex,
   socketPathFor,
@@ -31,6 +32,7 @@ export function makeMachine(io: Io, version: string): Machine {
     random: new CryptoRandom(),
     env: io.env,
     sha256: sha256Hex,
+    codec: new StructuredCodec(),
     version,
     live: makeLiveSource(io, files),
   };

@@ -31,4 +31,5 @@ export {
   writeInside,
 } from './safe-open.ts';
 export { sha256Hex, socketPathFor } from './socket-path.ts';
+export { StructuredCodec } from './structured-codec.ts';
 export { SystemClock } from './system-clock.ts';

@@ -3,28 +3,27 @@
  * a fold that cannot bridge a gap says so instead of guessing (design §4).
  */
 
-import type { RecoveryReport } from '../journal/index.ts';
+import type { Damage, RecoveryReport } from '../journal/index.ts';
 import { EXIT, ensureError, TroupeError } from '../kernel/index.ts';
 import type { StoredRunRecord } from '../protocol/index.ts';
 
 /** One sentence for each thing that the journal reported; none when it is whole. */
 export function describeDamage(report: RecoveryReport): string[] {
-  const texts = report.gaps.map((gap) => {
-    const where = `${gap.file}:${gap.line}`;
-    if (gap.toSeq < gap.fromSeq)
-      return `${where}: damaged bytes (${gap.cause}); no record was lost`;
-    const which =
-      gap.fromSeq === gap.toSeq
-        ? `record ${gap.fromSeq}`
-        : `records ${gap.fromSeq} to ${gap.toSeq}`;
-    return `${where}: ${which} lost (${gap.cause})`;
-  });
+  const texts = report.gaps.map(describeGap);
   if (report.torn !== null) {
     texts.push(
       `${report.torn.file}:${report.torn.line}: a torn tail was set aside; nothing in it had been promised`,
     );
   }
   return texts;
+}
+
+export function describeGap(gap: Damage): string {
+  const where = `${gap.file}:${gap.line}`;
+  if (gap.toSeq < gap.fromSeq) return `${where}: damaged bytes (${gap.cause}); no record was lost`;
+  const which =
+    gap.fromSeq === gap.toSeq ? `record ${gap.fromSeq}` : `records ${gap.fromSeq} to ${gap.toSeq}`;
+  return `${where}: ${which} lost (${gap.cause})`;
 }
 
 /** Folds records and remembers the first that did not fit, so that the whole journal is read before anything is said. */

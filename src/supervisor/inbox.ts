@@ -60,6 +60,8 @@ export type RunEvent =
       /** What the journal had lost, one sentence each. */
       readonly damage: readonly string[];
     }
+  /** Found while the run goes on, in the part of the journal that a snapshot spared. */
+  | { readonly type: 'damaged'; readonly damage: readonly string[] }
   | {
       readonly type: 'request';
       readonly name: ActorName;

@@ -35,6 +35,11 @@ export const VIEW_TRIES: number = 3;
 export const MERGE_HOLDS_MAX: number = 120;
 /** Share of a budget at which the run warns. */
 export const BUDGET_WARN_SHARE: number = 0.9;
+/** A snapshot of a run's state is taken after so many bytes of records, or after so long without one (mailbox.md §3.9). */
+export const SNAPSHOT_BYTES: number = 64 * 1024 * 1024;
+export const SNAPSHOT_IDLE_MS: number = 5 * 60_000;
+/** So many of the records that a snapshot spares are checked for damage before the run goes on; the rest beside it. */
+export const CHECK_FIRST_RECORDS: number = 20_000;
 /** The workspace journal is compacted when it is larger than twice what is live and this. */
 export const WORKSPACE_SLACK_BYTES: number = 1024 * 1024;
 /** So long after its last record the journal of an ended run is packed. */

@@ -19,25 +19,32 @@ import {
   type TroupeError,
   toErrorShape,
 } from '../kernel/index.ts';
-import type { StoredRunRecord } from '../protocol/index.ts';
-import { describeDamage } from './damage.ts';
+import type { Envelope, StoredRunRecord } from '../protocol/index.ts';
 import { decide, settle } from './decide/index.ts';
 import type { Draft } from './draft.ts';
 import type { Effect } from './effect.ts';
 import { type Answered, Executor, type ExecutorDeps } from './effects/executor.ts';
 import { Intake } from './effects/intake.ts';
-import type { ViewFiles } from './effects/views.ts';
+import { noteLetter, type ViewFiles } from './effects/views.ts';
 import type { Happening, RunEvent, Token } from './inbox.ts';
 import type { Live } from './live.ts';
 import { taskRows } from './rows.ts';
+import type { SnapshotFormat } from './snapshot.ts';
+import { Snapshotter } from './snapshotter.ts';
 import { applyRecord, type RunState } from './state.ts';
+import type { Damage } from './take-up.ts';
 
 export interface LoopDeps
   extends Omit<ExecutorDeps, 'post' | 'fail' | 'answer' | 'refuse' | 'durableSeq' | 'closeRun'> {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly journal: Journal;
-  readonly views: ViewFiles;
+  readonly views: Pick<
+    ViewFiles,
+    'note' | 'noteTasks' | 'flush' | 'hurry' | 'close' | 'sizes' | 'sync'
+  >;
+  readonly format: SnapshotFormat;
+  readonly damage: Damage;
   readonly onRecord: (record: StoredRunRecord) => void;
 }
 
@@ -45,6 +52,8 @@ export interface LoopDeps
 interface Pending {
   readonly seq: number | null;
   readonly record: StoredRunRecord | null;
+  /** Letters that it put into mailboxes. */
+  readonly letters: readonly Envelope[];
   readonly effects: readonly Effect[];
 }
 
@@ -65,12 +74,14 @@ export class RunLoop {
   private readonly deps: LoopDeps;
   private readonly executor: Executor;
   private readonly intake: Intake;
+  private readonly snapshots: Snapshotter;
   private readonly inbox: RunEvent[] = [];
   private readonly pending: Pending[] = [];
   private readonly answers = new Map<Token, Answer>();
   private readonly end: Answer;
   private durableSeq: number;
   private busy = false;
+  private closed = false;
   private tokens = 0;
   private failure: Error | null = null;
   private full: TroupeError | null = null;
@@ -80,7 +91,10 @@ export class RunLoop {
     this.live = live;
     this.deps = deps;
     this.durableSeq = deps.journal.durableSeq;
-    this.damage = describeDamage(deps.journal.report);
+    this.damage = deps.damage.known;
+    void deps.damage.more.then((damage) => {
+      if (damage.length > 0 && !this.closed) this.post({ type: 'damaged', damage });
+    });
     let end: Answer = { resolve: () => undefined, reject: () => undefined };
     this.finished = new Promise<void>((resolve, reject) => {
       end = { resolve: () => resolve(), reject };
@@ -92,6 +106,7 @@ export class RunLoop {
       decide: (event) => this.work(event),
       failed: (event, error) => this.notStored(event, error),
     });
+    this.snapshots = new Snapshotter(deps, state.lastSeq);
     this.executor = new Executor({
       ...deps,
       post: (event) => this.post(event),
@@ -150,22 +165,24 @@ export class RunLoop {
     this.commit(decide(this.state, this.live, happening));
     for (;;) {
       const next = settle(this.state, this.live, happening);
-      if (next === null) return;
+      if (next === null) break;
       this.commit(next);
     }
+    this.snapshots.consider(this.state, happening.monotonicMs);
   }
 
   private commit(draft: Draft): void {
     const record = draft.record();
     const { effects } = draft;
     if (record === null) {
-      if (effects.length > 0) this.pending.push({ seq: null, record: null, effects });
+      if (effects.length > 0) this.pending.push({ seq: null, record: null, letters: [], effects });
       return;
     }
     const { seq, durable } = this.deps.journal.append({ ...record }, { reserved: true });
     const stored: StoredRunRecord = { ...record, s: seq, d: this.durableSeq };
-    applyRecord(this.state, stored);
-    this.pending.push({ seq, record: stored, effects });
+    const letters: Envelope[] = [];
+    applyRecord(this.state, stored, (change) => noteLetter(letters, change));
+    this.pending.push({ seq, record: stored, letters, effects });
     durable.then(
       () => {
         this.durableSeq = Math.max(this.durableSeq, seq);
@@ -183,19 +200,20 @@ export class RunLoop {
       if (head === undefined || (head.seq !== null && head.seq > this.durableSeq)) return;
       this.pending.shift();
       if (this.failure !== null) continue;
-      if (head.record !== null) this.announce(head.record);
+      if (head.record !== null) this.announce(head.record, head.letters);
       for (const effect of head.effects) this.executor.execute(effect, head.seq);
     }
   }
 
-  private announce(record: StoredRunRecord): void {
+  private announce(record: StoredRunRecord, letters: readonly Envelope[]): void {
     const { views } = this.deps;
-    views.note(record);
+    views.note(record, letters);
     if (record.tasks !== undefined || record.run !== undefined) {
       const alive = this.state.run.ended === null;
       views.noteTasks(() => taskRows(this.state, { alive, phases: {} }));
     }
     void views.flush();
+    this.snapshots.announced(record.s);
     this.deps.onRecord(record);
   }
 
@@ -236,10 +254,13 @@ export class RunLoop {
   /** After `stopped`: what its record asked for is done, then files are closed. */
   private async closeRun(): Promise<void> {
     await this.intake.idle();
+    this.closed = true;
     do {
       await this.deps.journal.flush();
       this.release();
     } while (await this.executor.drain());
+    this.deps.views.hurry();
+    await this.snapshots.leave(this.state);
     await this.deps.views.close();
     await this.deps.journal.close({ seal: true });
     this.rejectAnswers(new Error('the run has ended'));

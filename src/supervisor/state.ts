@@ -13,7 +13,12 @@ import {
   SUPERVISOR,
   type TaskId,
 } from '../kernel/index.ts';
-import { applyMailRecord, type MailState, makeMailState } from '../mailbox/index.ts';
+import {
+  applyMailRecord,
+  type MailChange,
+  type MailState,
+  makeMailState,
+} from '../mailbox/index.ts';
 import {
   addUsage,
   NO_USAGE,
@@ -159,12 +164,19 @@ const KINDS: ReadonlySet<string> = new Set<RecordKind>([
   'dead',
 ]);
 
-/** Applies one record; records come in order of `s`, each once. Unknown sections and changes are passed over. */
-export function applyRecord(state: RunState, record: StoredRunRecord): void {
+/**
+ * Applies one record; records come in order of `s`, each once. Unknown sections and changes are passed over. `onMail` hears
+ * what it did to mailboxes.
+ */
+export function applyRecord(
+  state: RunState,
+  record: StoredRunRecord,
+  onMail?: (change: MailChange) => void,
+): void {
   // The journal's own records (`seg`, `seal`) say nothing about the run.
   if (!KINDS.has(record.k)) return;
   const context = { seq: record.s, at: record.at };
-  applyMailRecord(state.mail, record);
+  applyMailRecord(state.mail, record, onMail);
   applyEntries(state, record);
   for (const change of record.actors ?? []) {
     applyActor(state.actors, change, context);

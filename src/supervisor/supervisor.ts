@@ -3,9 +3,10 @@
  * outlives a run is in the workspace journal; each run has a journal and a loop of its own.
  */
 import type { ActorHost } from '../actors/index.ts';
-import { BlobStore, type Journal, openJournal } from '../journal/index.ts';
+import { BlobStore, type Journal } from '../journal/index.ts';
 import {
   type Clock,
+  type Codec,
   EXIT,
   type Exec,
   ensureError,
@@ -25,7 +26,6 @@ import type {
   StoredRunRecord,
 } from '../protocol/index.ts';
 import { createIntegrationBranch, type Repository } from '../worktree/index.ts';
-import { Fold } from './damage.ts';
 import { markerOf, ProcessHost } from './effects/commands.ts';
 import { GitWork } from './effects/git.ts';
 import { ViewFiles } from './effects/views.ts';
@@ -35,7 +35,8 @@ import { RunLoop } from './loop.ts';
 import { Packer } from './packer.ts';
 import { actorRows, runRow } from './rows.ts';
 import { ingestSpool } from './spool.ts';
-import { applyRecord, makeRunState, type RunState } from './state.ts';
+import type { RunState } from './state.ts';
+import { takeUp } from './take-up.ts';
 import { openWorkspaceJournal } from './workspace-journal.ts';
 
 export interface LiveEvent {
@@ -58,6 +59,10 @@ export interface SupervisorDeps {
   readonly shell: { readonly file: string; readonly args: readonly string[] };
   /** Of this process, for the workspace journal. */
   readonly pid: number;
+  /** Of snapshots. */
+  readonly codec: Codec;
+  /** Of this Troupe. */
+  readonly version: string;
   /** SHA-256 in hex. */
   readonly sha256: (bytes: Uint8Array) => string;
 }
@@ -143,17 +148,16 @@ class RunningSupervisor implements Supervisor {
   }
 
   async startRun(file: RunFile): Promise<void> {
-    const state = makeRunState(file);
-    const loop = await this.open(file, state);
+    const loop = await this.open(file);
     await this.begin(loop, 'run.started');
   }
 
   async resumeRun(run: string): Promise<void> {
     const file = await this.readRunFile(run);
-    const state = makeRunState(file);
     await this.packer.leave(run);
     const left = await this.deps.exec.sweep(markerOf({ scope: this.deps.repository.hash, run }));
-    const loop = await this.open(file, state);
+    const loop = await this.open(file);
+    const { state } = loop;
     if (state.run.ended !== null) {
       throw new TroupeError({
         code: 'run/ended',
@@ -183,26 +187,22 @@ class RunningSupervisor implements Supervisor {
     await loop.recorded();
   }
 
-  private async open(file: RunFile, state: RunState): Promise<RunLoop> {
+  private async open(file: RunFile): Promise<RunLoop> {
     const { files, clock, random, exec, logger, repository, hosts, environment, shell } = this.deps;
     const directory = `${this.deps.directory}/runs/${file.id}`;
     const outputs = `${directory}/outputs`;
     await files.makeDirectory(outputs);
     const views = new ViewFiles({ files, clock, logger, directory: `${directory}/views` });
-    await views.open();
-    const fold = new Fold((record) => {
-      applyRecord(state, record);
-      views.note(record);
-    });
-    const journal = await openJournal({
+    const format = { codec: this.deps.codec, version: this.deps.version };
+    const { journal, state, damage } = await takeUp(file, {
       files,
       clock,
       random,
+      logger,
+      views,
+      format,
       directory: `${directory}/journal`,
-      name: file.id,
-      onRecord: (stored) => fold.take(stored as unknown as StoredRunRecord),
     });
-    fold.finish(file.id, journal.report);
     const processes = new ProcessHost({
       exec,
       files,
@@ -235,6 +235,8 @@ class RunningSupervisor implements Supervisor {
       git,
       processes,
       views,
+      format,
+      damage,
       hosts,
       blobs: new BlobStore({ files, directory: `${directory}/blobs`, hash: this.deps.sha256 }),
       directories: { journal: `${directory}/journal`, outputs },

@@ -189,7 +189,7 @@ export function makeLane(index: GraphIndex, node: Node): Lane {
   return {
     key: node.key,
     touches: node.touches,
-    heap: makeHeap(goesBefore, index.work),
+    heap: makeHeap(index.work),
     blocker: null,
     slot: -1,
   };

@@ -11,24 +11,27 @@ export interface Work {
   steps: number;
 }
 
+/** Plain data, since it is a part of a snapshot: the order is given with each change, and is one and the same. */
 export interface Heap<T extends Slotted> {
   readonly items: T[];
-  readonly before: (a: T, b: T) => boolean;
   readonly work: Work;
 }
 
-export function makeHeap<T extends Slotted>(before: (a: T, b: T) => boolean, work: Work): Heap<T> {
-  return { items: [], before, work };
+/** True when `a` comes out before `b`. */
+export type Order<T> = (a: T, b: T) => boolean;
+
+export function makeHeap<T extends Slotted>(work: Work): Heap<T> {
+  return { items: [], work };
 }
 
-export function pushItem<T extends Slotted>(heap: Heap<T>, item: T): void {
+export function pushItem<T extends Slotted>(heap: Heap<T>, item: T, before: Order<T>): void {
   item.slot = heap.items.length;
   heap.items.push(item);
-  moveUp(heap, item);
+  moveUp(heap, item, before);
 }
 
 /** No effect when the item is in no heap. */
-export function removeItem<T extends Slotted>(heap: Heap<T>, item: T): void {
+export function removeItem<T extends Slotted>(heap: Heap<T>, item: T, before: Order<T>): void {
   const slot = item.slot;
   if (slot < 0) return;
   item.slot = -1;
@@ -36,32 +39,32 @@ export function removeItem<T extends Slotted>(heap: Heap<T>, item: T): void {
   if (last === undefined || last === item) return;
   last.slot = slot;
   heap.items[slot] = last;
-  moveItem(heap, last);
+  moveItem(heap, last, before);
 }
 
 /** To be called after the key of one item changed. */
-export function moveItem<T extends Slotted>(heap: Heap<T>, item: T): void {
-  moveUp(heap, item);
-  moveDown(heap, item);
+export function moveItem<T extends Slotted>(heap: Heap<T>, item: T, before: Order<T>): void {
+  moveUp(heap, item, before);
+  moveDown(heap, item, before);
 }
 
-function moveUp<T extends Slotted>(heap: Heap<T>, item: T): void {
+function moveUp<T extends Slotted>(heap: Heap<T>, item: T, before: Order<T>): void {
   while (item.slot > 0) {
     heap.work.steps += 1;
     const parent = heap.items[(item.slot - 1) >> 1];
-    if (parent === undefined || !heap.before(item, parent)) return;
+    if (parent === undefined || !before(item, parent)) return;
     swap(heap, item, parent);
   }
 }
 
-function moveDown<T extends Slotted>(heap: Heap<T>, item: T): void {
+function moveDown<T extends Slotted>(heap: Heap<T>, item: T, before: Order<T>): void {
   for (;;) {
     heap.work.steps += 1;
     const left = heap.items[item.slot * 2 + 1];
     if (left === undefined) return;
     const right = heap.items[item.slot * 2 + 2];
-    const child = right !== undefined && heap.before(right, left) ? right : left;
-    if (!heap.before(child, item)) return;
+    const child = right !== undefined && before(right, left) ? right : left;
+    if (!before(child, item)) return;
     swap(heap, child, item);
   }
 }

@@ -69,7 +69,7 @@ function headOf(index: GraphIndex, queue: Heap<Lane>): Node | null {
     if (lane === undefined) return null;
     const hold = findHold(index, lane.touches);
     if (hold === null) return lane.heap.items[0] ?? null;
-    removeItem(queue, lane);
+    removeItem(queue, lane, laneGoesBefore);
     lane.blocker = hold;
     hold.parked.add(lane);
   }
@@ -93,14 +93,14 @@ export function enqueue(index: GraphIndex, node: Node): void {
     lane = makeLane(index, node);
     index.lanes.set(name, lane);
   }
-  pushItem(lane.heap, node);
+  pushItem(lane.heap, node, goesBefore);
   replaceLane(index, lane);
 }
 
 export function dequeue(index: GraphIndex, node: Node): void {
   const lane = index.lanes.get(laneName(node));
   if (lane === undefined) return;
-  removeItem(lane.heap, node);
+  removeItem(lane.heap, node, goesBefore);
   replaceLane(index, lane);
 }
 
@@ -131,9 +131,9 @@ const laneName = (node: Node): string => `${node.key}\0${node.touches.signature}
 
 /** Puts a lane where it belongs after its content or its blocker changed; an empty one is dropped. */
 function replaceLane(index: GraphIndex, lane: Lane): void {
-  const queue = index.queues.get(lane.key) ?? makeHeap(laneGoesBefore, index.work);
+  const queue = index.queues.get(lane.key) ?? makeHeap<Lane>(index.work);
   if (lane.heap.items.length === 0) {
-    removeItem(queue, lane);
+    removeItem(queue, lane, laneGoesBefore);
     lane.blocker?.parked.delete(lane);
     lane.blocker = null;
     index.lanes.delete(`${lane.key}\0${lane.touches.signature}`);
@@ -142,8 +142,8 @@ function replaceLane(index: GraphIndex, lane: Lane): void {
   }
   if (lane.blocker !== null) return;
   index.queues.set(lane.key, queue);
-  if (lane.slot < 0) pushItem(queue, lane);
-  else moveItem(queue, lane);
+  if (lane.slot < 0) pushItem(queue, lane, laneGoesBefore);
+  else moveItem(queue, lane, laneGoesBefore);
 }
 
 function laneGoesBefore(a: Lane, b: Lane): boolean {
@@ -158,6 +158,8 @@ interface Growth extends Slotted {
   readonly from: number;
 }
 
+const lowerFirst = (a: Growth, b: Growth): boolean => a.from < b.from;
+
 /**
  * Heights of the tasks added since the last time, then of the older ones that grow through them. Both go from dependents
  * to needs, each task once: new ones in topological order, older ones by their old height (a need is always higher than
@@ -167,14 +169,14 @@ function settleHeights(index: GraphIndex): void {
   if (index.fresh.length === 0) return;
   const fresh = new Map<Node, number>(index.fresh.map((node) => [node, 0]));
   index.fresh = [];
-  const growing = makeHeap<Growth>((a, b) => a.from < b.from, index.work);
+  const growing = makeHeap<Growth>(index.work);
   const grown = new Set<Node>();
   const grow = (node: Node, height: number): void => {
     // All that a done task needs is done, so nobody asks for its height any more.
     if (height <= node.height || node.state === 'done') return;
     if (!fresh.has(node) && !grown.has(node)) {
       grown.add(node);
-      pushItem(growing, { node, from: node.height, slot: -1 });
+      pushItem(growing, { node, from: node.height, slot: -1 }, lowerFirst);
     }
     setHeight(index, node, height);
   };
@@ -183,7 +185,7 @@ function settleHeights(index: GraphIndex): void {
   for (;;) {
     const next = growing.items[0];
     if (next === undefined) return;
-    removeItem(growing, next);
+    removeItem(growing, next, lowerFirst);
     for (const need of needsOf(index, next.node)) grow(need, next.node.height + 1);
   }
 }
@@ -229,6 +231,6 @@ function setHeight(index: GraphIndex, node: Node, height: number): void {
   if (node.slot < 0) return;
   const lane = index.lanes.get(laneName(node));
   if (lane === undefined) return;
-  moveItem(lane.heap, node);
+  moveItem(lane.heap, node, goesBefore);
   replaceLane(index, lane);
 }

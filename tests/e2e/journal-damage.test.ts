@@ -1,5 +1,5 @@
 /** Damage below the watermark of a run's journal: named when the run is taken up again, never passed over in silence. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { StoredRunRecord } from '../../src/protocol/index.ts';
@@ -76,9 +76,21 @@ describe('a damaged journal', () => {
     expect(told?.body.text).toContain(`000000000001.jsonl:${line}`);
   });
 
-  it('J6: where the rest does not fit together any more, the resume says which records are lost, and changes nothing', async () => {
+  it('S7: a run with a snapshot goes on past damage before it, which is named all the same', async () => {
+    const { repo, journal } = await stoppedRun();
+    const line = flip(journal, (text) => text.includes('"task.finished"'));
+    const next = await inlineSupervisor(repo);
+    await next.supervisor.resumeRun('r1');
+    expect((await next.supervisor.finished('r1')).state).toBe('done');
+    await next.supervisor.close();
+    const told = next.records.flatMap((record) => record.mail ?? []).map((one) => one.body.text);
+    expect(told.join()).toContain(`000000000001.jsonl:${line}`);
+  });
+
+  it('J6: without a snapshot, where the rest does not fit together any more, the resume says which records are lost, and changes nothing', async () => {
     const { repo, journal } = await stoppedRun();
     flip(journal, (text) => text.includes('"task.finished"'));
+    rmSync(join(journal, '../../snapshots'), { recursive: true });
     const before = readFileSync(journal, 'utf8');
     const next = await inlineSupervisor(repo);
     await expect(next.supervisor.resumeRun('r1')).rejects.toMatchObject({

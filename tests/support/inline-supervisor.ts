@@ -6,6 +6,7 @@ import {
   CryptoRandom,
   NodeExec,
   NodeFiles,
+  StructuredCodec,
   SystemClock,
   sha256Hex,
 } from '../../src/platform/index.ts';
@@ -17,6 +18,7 @@ export interface Inline {
   readonly supervisor: Supervisor;
   /** All records that became durable, in order. */
   readonly records: StoredRunRecord[];
+  readonly logs: readonly { readonly message: string; readonly data: unknown }[];
   /** `<common git directory>/troupe`. */
   readonly directory: string;
   /** Writes `run.json`, as the command line does before a start. */
@@ -30,6 +32,7 @@ export async function inlineSupervisor(
   threads?: ActorHost,
 ): Promise<Inline> {
   const clock = new SystemClock();
+  const logs: Inline['logs'][number][] = [];
   const repository = await repo.open();
   const directory = join(repository.commonDir, 'troupe');
   const host =
@@ -45,6 +48,7 @@ export async function inlineSupervisor(
     exec: new NodeExec(),
     logger: {
       log: (level, message, data) => {
+        logs.push({ message, data });
         if (level === 'error') process.stderr.write(`${message} ${JSON.stringify(data)}\n`);
       },
     },
@@ -55,12 +59,15 @@ export async function inlineSupervisor(
     shell: { file: '/bin/bash', args: ['--noprofile', '--norc', '-c'] },
     pid: process.pid,
     sha256: sha256Hex,
+    codec: new StructuredCodec(),
+    version: 'test',
   });
   const records: StoredRunRecord[] = [];
   supervisor.onRecord((_run, record) => records.push(record));
   return {
     supervisor,
     records,
+    logs,
     directory,
     prepare: (file) => {
       mkdirSync(join(directory, 'runs', file.id), { recursive: true });

@@ -15,7 +15,7 @@ import { decideSend, deliverNext, settleDead } from './mail.ts';
 import { mergeComputed, nextMerge, refAdvanced } from './merges.ts';
 import { decideRequest } from './requests.ts';
 import { VIEW } from './roster.ts';
-import { resumed, settleEnd, started, stop, stopActor, stopped, wakeNext } from './run.ts';
+import { damaged, resumed, settleEnd, started, stop, stopActor, stopped, wakeNext } from './run.ts';
 import { sweep } from './sweep.ts';
 import { advance, dispatch, treeCommitted, treePrepared } from './tasks.ts';
 import { refreshView, viewReady } from './view.ts';
@@ -32,6 +32,8 @@ function meaningOf(state: RunState, live: Live, happening: Happening): Draft {
       return started(state, live, happening);
     case 'resumed':
       return resumed(state, live, happening, event);
+    case 'damaged':
+      return damaged(state, happening, event);
     case 'request':
       return decideRequest(state, live, happening, event);
     case 'actor.exited':

@@ -67,6 +67,25 @@ function opening(state: RunState): string {
   return `${goal}These tasks are in the graph and start by themselves:\n${lines}\n\nYou hear of each end. Add tasks when the goal needs them; answer who writes to you.`;
 }
 
+export function damaged(
+  state: RunState,
+  happening: Happening,
+  event: Extract<RunEvent, { type: 'damaged' }>,
+): Draft {
+  const draft = new Draft(state, happening).about('msg');
+  tellDamage(draft, event.damage);
+  return draft;
+}
+
+function tellDamage(draft: Draft, damage: readonly string[]): void {
+  draft.notice({
+    to: USER,
+    lane: 'normal',
+    type: 'chat.message',
+    body: { text: `The journal of this run was damaged. ${damage.join('; ')}` },
+  });
+}
+
 /** A new term: what was going on in the last one is void, what it had recorded stands. */
 export function resumed(
   state: RunState,
@@ -77,14 +96,7 @@ export function resumed(
   const draft = new Draft(state, happening).about('run');
   draft.runChange({ type: 'run.resumed', term: state.run.term + 1 });
   endOpenProcs(draft, 'lost', event.left);
-  if (event.damage.length > 0) {
-    draft.notice({
-      to: USER,
-      lane: 'normal',
-      type: 'chat.message',
-      body: { text: `The journal of this run was damaged. ${event.damage.join('; ')}` },
-    });
-  }
+  if (event.damage.length > 0) tellDamage(draft, event.damage);
   for (const actor of state.actors.byName.values()) {
     const { name, incarnation } = actor;
     if (actor.kind === 'subagent' && actor.phase.kind !== 'ended') {

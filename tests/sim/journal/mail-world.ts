@@ -20,12 +20,14 @@ import {
   type Logger,
 } from '../../../src/kernel/index.ts';
 import { makeMailState } from '../../../src/mailbox/index.ts';
+import { StructuredCodec } from '../../../src/platform/index.ts';
 import type { Lane, RunFile, StoredRunRecord } from '../../../src/protocol/index.ts';
 import type { CommandWork, TreeWork } from '../../../src/supervisor/effects/executor.ts';
 import { ViewFiles } from '../../../src/supervisor/effects/views.ts';
 import type { CommandOutcome, RunEvent } from '../../../src/supervisor/inbox.ts';
 import { makeLive } from '../../../src/supervisor/live.ts';
 import { RunLoop } from '../../../src/supervisor/loop.ts';
+import type { SnapshotFormat } from '../../../src/supervisor/snapshot.ts';
 import { applyRecord, makeRunState, type RunState } from '../../../src/supervisor/state.ts';
 import type { MemoryFiles } from '../../../src/testing/memory-files.ts';
 import { SeededRandom } from '../../../src/testing/seeded-random.ts';
@@ -56,6 +58,8 @@ export function simRun(parts: Parameters<typeof team>[0] = {}): RunFile {
     treesRoot: '/t',
   });
 }
+
+const FORMAT: SnapshotFormat = { codec: new StructuredCodec(), version: 'sim' };
 
 const RUN = simRun();
 
@@ -125,6 +129,8 @@ export class MailWorld {
       blobs: this.blobs,
       processes: commands ?? endlessCommands(),
       views: new NoViews({ files: noFiles, clock, logger: silent, directory: '' }),
+      format: FORMAT,
+      damage: { known: [], more: Promise.resolve([]) },
       hosts: { thread: host, pool: host },
       directories: { journal: DIRECTORY, outputs: '/o' },
       onRecord: () => undefined,

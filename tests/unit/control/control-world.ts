@@ -4,6 +4,7 @@ import type { ControlDeps, Holder, Workspace } from '../../../src/control/index.
 import { placesOf } from '../../../src/control/places.ts';
 import { createRun } from '../../../src/control/run-store.ts';
 import { openJournal } from '../../../src/journal/index.ts';
+import { StructuredCodec } from '../../../src/platform/index.ts';
 import type { RunRecord } from '../../../src/protocol/record.ts';
 import type { RunFile } from '../../../src/protocol/team.ts';
 import type { StatusResult } from '../../../src/protocol/wire.ts';
@@ -37,6 +38,7 @@ export function makeControlWorld(): ControlWorld {
     random: new SeededRandom(1),
     env,
     sha256: (content) => createHash('sha256').update(content).digest('hex'),
+    codec: new StructuredCodec(),
     version: '0.0.0',
     live: {
       holder: () => Promise.resolve(world.live.holder),
