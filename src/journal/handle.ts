@@ -29,8 +29,8 @@ export interface Journal {
   /** The seq that the next record gets, unless the journal's own records (`seg`, `seal`) come between. */
   readonly nextSeq: number;
   readonly durableSeq: number;
-  /** How full the queue to the disk is, 0 to 1; from 0.8 on senders should slow down, past 1 they are refused. */
-  readonly pressure: number;
+  /** On their way to the disk; past `queueBytesMax` nothing more is taken. */
+  readonly queuedBytes: number;
   /** About so many bytes does the next start replay: what came after the newest snapshot. */
   readonly tailBytes: number;
   /** Throws `journal/closed`, `/failed`, `/full`, `/record-too-large`, `/overloaded`; else it is queued, in order. */

@@ -119,8 +119,8 @@ export class Writer implements Journal {
     return this.#durableSeq;
   }
 
-  get pressure(): number {
-    return this.#queuedCost / this.#deps.limits.queueBytesMax;
+  get queuedBytes(): number {
+    return this.#queuedCost;
   }
 
   append(body: RecordBody, options: AppendOptions = {}): Appended {

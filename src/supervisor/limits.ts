@@ -35,6 +35,15 @@ export const VIEW_TRIES: number = 3;
 export const MERGE_HOLDS_MAX: number = 120;
 /** Share of a budget at which the run warns. */
 export const BUDGET_WARN_SHARE: number = 0.9;
+/**
+ * On their way to the disk at once, of what actors and clients want: the more, the larger a group commit, and the longer a
+ * single letter waits behind others. The rest waits in the inbox, of which clients are refused when it holds so much.
+ */
+export const COMMIT_RECORDS_MAX = 256;
+export const COMMIT_BYTES_MAX: number = 1024 * 1024;
+export const INBOX_BYTES_MAX: number = 64 * 1024 * 1024;
+/** What one actor, or all clients, may have decided before the others' turn; about twenty short letters. */
+export const TURN_BYTES: number = 16 * 1024;
 /** A snapshot of a run's state is taken after so many bytes of records, or after so long without one (mailbox.md §3.9). */
 export const SNAPSHOT_BYTES: number = 64 * 1024 * 1024;
 export const SNAPSHOT_IDLE_MS: number = 5 * 60_000;

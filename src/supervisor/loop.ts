@@ -26,7 +26,10 @@ import type { Effect } from './effect.ts';
 import { type Answered, Executor, type ExecutorDeps } from './effects/executor.ts';
 import { Intake } from './effects/intake.ts';
 import { noteLetter, type ViewFiles } from './effects/views.ts';
+import { inboxFull } from './errors.ts';
 import type { Happening, RunEvent, Token } from './inbox.ts';
+import { InboxQueue } from './inbox-queue.ts';
+import { COMMIT_BYTES_MAX, COMMIT_RECORDS_MAX, INBOX_BYTES_MAX } from './limits.ts';
 import type { Live } from './live.ts';
 import { taskRows } from './rows.ts';
 import type { SnapshotFormat } from './snapshot.ts';
@@ -75,11 +78,13 @@ export class RunLoop {
   private readonly executor: Executor;
   private readonly intake: Intake;
   private readonly snapshots: Snapshotter;
-  private readonly inbox: RunEvent[] = [];
+  private readonly inbox = new InboxQueue();
   private readonly pending: Pending[] = [];
   private readonly answers = new Map<Token, Answer>();
   private readonly end: Answer;
   private durableSeq: number;
+  /** Records that are not durable yet. */
+  private uncommitted = 0;
   private busy = false;
   private closed = false;
   private tokens = 0;
@@ -125,13 +130,20 @@ export class RunLoop {
     this.intake.take(event);
   }
 
-  /** Puts an event into the inbox and works it off, unless that is being done. */
+  /** Puts an event into the inbox and works that off, unless it is being done. */
   private work(event: RunEvent): void {
     this.inbox.push(event);
+    this.workOff();
+  }
+
+  /** S8: what actors and clients want waits while much is on its way to the disk, and then they take turns. */
+  private workOff(): void {
     if (this.busy) return;
     this.busy = true;
     try {
-      for (let next = this.inbox.shift(); next !== undefined; next = this.inbox.shift()) {
+      for (;;) {
+        const next = this.inbox.take(this.hasRoom());
+        if (next === undefined) break;
         if (this.failure === null) this.handle(next);
       }
     } catch (thrown) {
@@ -142,9 +154,17 @@ export class RunLoop {
     this.release();
   }
 
+  private hasRoom(): boolean {
+    if (this.failure !== null || this.uncommitted === 0) return true;
+    return (
+      this.uncommitted < COMMIT_RECORDS_MAX && this.deps.journal.queuedBytes < COMMIT_BYTES_MAX
+    );
+  }
+
   /** Posts an event that carries a token; resolves with the answer, once it is durable. */
   ask(make: (token: Token) => RunEvent): Promise<Answered> {
     if (this.failure !== null) return Promise.reject(this.failure);
+    if (this.inbox.bytes > INBOX_BYTES_MAX) return Promise.reject(inboxFull(this.state.file.id));
     this.tokens += 1;
     const token = this.tokens;
     return new Promise((resolve, reject) => {
@@ -180,13 +200,16 @@ export class RunLoop {
     }
     const { seq, durable } = this.deps.journal.append({ ...record }, { reserved: true });
     const stored: StoredRunRecord = { ...record, s: seq, d: this.durableSeq };
+    this.uncommitted += 1;
     const letters: Envelope[] = [];
     applyRecord(this.state, stored, (change) => noteLetter(letters, change));
     this.pending.push({ seq, record: stored, letters, effects });
     durable.then(
       () => {
         this.durableSeq = Math.max(this.durableSeq, seq);
+        this.uncommitted -= 1;
         this.release();
+        if (this.inbox.size > 0) this.workOff();
       },
       (thrown: unknown) => this.fail(ensureError(thrown)),
     );
@@ -254,6 +277,7 @@ export class RunLoop {
   /** After `stopped`: what its record asked for is done, then files are closed. */
   private async closeRun(): Promise<void> {
     await this.intake.idle();
+    while (this.inbox.size > 0) await this.deps.journal.flush();
     this.closed = true;
     do {
       await this.deps.journal.flush();

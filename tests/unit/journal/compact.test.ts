@@ -193,7 +193,9 @@ test('J18: `select` decides on the kind and address that a record had', async ()
   expect(picked).toMatchObject([{ of: 2 }, { of: 7 }]);
 });
 
-test('J13, J18: at whatever operation the machine dies, twice, the live records are there with their seqs', async () => {
+test('J13, J18: at whatever operation the machine dies, twice, the live records are there with their seqs', {
+  timeout: 30_000,
+}, async () => {
   const probe = new World();
   const want = (await fill(probe)).content;
   let compactions = 0;
