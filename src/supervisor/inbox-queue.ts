@@ -3,7 +3,7 @@
  * actors ask for and clients send waits for room, and they take turns.
  *
  * Invariants
- * - S8 Who sends much delays another one's word by a turn for each sender, not by all of what he sent.
+ * - S9 Who sends much delays another one's word by a turn for each sender, not by all of what he sent.
  * - M4 Order is kept per actor, its end included, and among clients.
  */
 import { USER } from '../kernel/index.ts';

@@ -3,8 +3,8 @@
  * by pure functions (`decide/`), `effects/` alone acts, `loop.ts` keeps the order: append, then act.
  *
  * Invariants: S1 state equals replay · S2 death releases and is told once · S3 a run ends when all is taken in · S4 stopped
- * means gone · S5 effects after durability, in order · S6 a failed journal is fail-stop · S7 a snapshot and what
- * came after equals replay · S8 nobody's flood keeps others waiting.
+ * means gone · S5 effects after durability, in order · S6 a failed journal is fail-stop · S7 a full disk keeps what
+ * was begun · S8 a snapshot and what came after equals replay · S9 nobody's flood keeps others waiting.
  */
 export { type Liveness, NOT_ALIVE } from './live.ts';
 export { actorRows, runRow, taskRows, treeRows } from './rows.ts';

@@ -136,7 +136,7 @@ export class RunLoop {
     this.workOff();
   }
 
-  /** S8: what actors and clients want waits while much is on its way to the disk, and then they take turns. */
+  /** S9: what actors and clients want waits while much is on its way to the disk, and then they take turns. */
   private workOff(): void {
     if (this.busy) return;
     this.busy = true;
@@ -188,7 +188,8 @@ export class RunLoop {
       if (next === null) break;
       this.commit(next);
     }
-    this.snapshots.consider(this.state, happening.monotonicMs);
+    // On a full disk the space is for records.
+    if (this.full === null) this.snapshots.consider(this.state, happening.monotonicMs);
   }
 
   private commit(draft: Draft): void {
@@ -284,7 +285,7 @@ export class RunLoop {
       this.release();
     } while (await this.executor.drain());
     this.deps.views.hurry();
-    await this.snapshots.leave(this.state);
+    if (this.full === null) await this.snapshots.leave(this.state);
     await this.deps.views.close();
     await this.deps.journal.close({ seal: true });
     this.rejectAnswers(new Error('the run has ended'));

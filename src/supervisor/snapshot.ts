@@ -3,7 +3,7 @@
  * through the platform's structured serialisation, so a field that is added to it is in the snapshot without a word here.
  *
  * Invariants
- * - S7 State from a snapshot and the records after it equals the fold of all records. What is volatile is left out, and a
+ * - S8 State from a snapshot and the records after it equals the fold of all records. What is volatile is left out, and a
  *   snapshot of another version or shape is not used: then more is replayed, and nobody notices but by the clock.
  */
 import type { Codec } from '../kernel/index.ts';

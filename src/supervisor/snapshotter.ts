@@ -3,7 +3,7 @@
  * run is left. The loop stands still only while the state is serialised; the rest waits for the disk alone.
  *
  * Invariants
- * - S7 A snapshot covers durable records only, and the views that it names hold exactly those.
+ * - S8 A snapshot covers durable records only, and the views that it names hold exactly those.
  */
 import type { Journal } from '../journal/index.ts';
 import { type Clock, ensureError, type Logger } from '../kernel/index.ts';

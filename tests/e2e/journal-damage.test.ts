@@ -76,7 +76,7 @@ describe('a damaged journal', () => {
     expect(told?.body.text).toContain(`000000000001.jsonl:${line}`);
   });
 
-  it('S7: a run with a snapshot goes on past damage before it, which is named all the same', async () => {
+  it('S8: a run with a snapshot goes on past damage before it, which is named all the same', async () => {
     const { repo, journal } = await stoppedRun();
     const line = flip(journal, (text) => text.includes('"task.finished"'));
     const next = await inlineSupervisor(repo);

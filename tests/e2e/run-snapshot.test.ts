@@ -68,7 +68,7 @@ const mailView = (): string =>
   readFileSync(join(folder, 'views/mailboxes/supervisor.jsonl'), 'utf8');
 
 describe('a run that was left', () => {
-  it('S7: is taken up from its snapshot: only what came after is folded, and its views go on', async () => {
+  it('S8: is taken up from its snapshot: only what came after is folded, and its views go on', async () => {
     expect(snapshots()).toHaveLength(1);
     // What the views would hold in vain: written after the snapshot by a process that died.
     writeFileSync(join(folder, 'views/mailboxes/supervisor.jsonl'), `${mailView()}{"cut`);
@@ -82,7 +82,7 @@ describe('a run that was left', () => {
   });
 
   it.each(['cut', 'flipped', 'of another run', 'ahead of the journal'] as const)(
-    'S7, J15: with a snapshot that is %s the whole journal is folded, and nobody is told',
+    'S8, J15: with a snapshot that is %s the whole journal is folded, and nobody is told',
     async (how) => {
       const path = join(folder, 'snapshots', snapshots()[0] ?? '');
       const bytes = readFileSync(path);
@@ -107,7 +107,7 @@ describe('a run that was left', () => {
     },
   );
 
-  it('S7: without its views it is folded as a whole, which makes them anew', async () => {
+  it('S8: without its views it is folded as a whole, which makes them anew', async () => {
     rmSync(join(folder, 'views'), { recursive: true });
     const opened = await resume();
     expect(opened.snapshot.refused).toMatchObject([{ reason: 'its state was refused' }]);

@@ -4,7 +4,7 @@
  * begins with; else they are made anew from the journal (design §3).
  *
  * Invariants
- * - S7 What a snapshot says of the views was synced before it.
+ * - S8 What a snapshot says of the views was synced before it.
  */
 import type { Clock, FileHandle, Files, Logger } from '../../kernel/index.ts';
 import { ensureError } from '../../kernel/index.ts';

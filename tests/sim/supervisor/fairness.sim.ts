@@ -48,7 +48,7 @@ function flood(world: MailWorld, count: number, text: string): Promise<void>[] {
   );
 }
 
-test('S8: one word among ten thousand letters of another is recorded after a bounded number of them', async () => {
+test('S9: one word among ten thousand letters of another is recorded after a bounded number of them', async () => {
   const world = await begun();
   const order: string[] = [];
   world.journal.subscribe((record) => {
@@ -67,7 +67,7 @@ test('S8: one word among ten thousand letters of another is recorded after a bou
   await world.stop();
 });
 
-test('S8: a command comes before all that waits, and is not kept by it', async () => {
+test('S9: a command comes before all that waits, and is not kept by it', async () => {
   const world = await begun();
   const sent = flood(world, FLOOD, 'one of many');
   let letters = 0;
@@ -83,7 +83,7 @@ test('S8: a command comes before all that waits, and is not kept by it', async (
   await world.finished;
 });
 
-test('S8: what is on its way to the disk stays small, however much is sent, and all of it is recorded', async () => {
+test('S9: what is on its way to the disk stays small, however much is sent, and all of it is recorded', async () => {
   const world = await begun();
   const text = 'x'.repeat(20_000);
   const sent = flood(world, 500, text);

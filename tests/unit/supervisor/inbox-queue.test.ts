@@ -27,7 +27,7 @@ function takeAll(queue: InboxQueue): RunEvent[] {
 
 const nameOf = (event: RunEvent): string => ('name' in event ? event.name : event.type);
 
-test('S8: a flood delays the word of another by one turn', () => {
+test('S9: a flood delays the word of another by one turn', () => {
   const queue = new InboxQueue();
   for (let id = 0; id < 10_000; id += 1) queue.push(request('ada', id));
   queue.push(request('bo', 0));
@@ -36,7 +36,7 @@ test('S8: a flood delays the word of another by one turn', () => {
   expect(order.indexOf('bo')).toBeLessThanOrEqual(TURN_BYTES / 512);
 });
 
-test('S8: turns are of bytes: long words of one do not weigh more than short ones of another', () => {
+test('S9: turns are of bytes: long words of one do not weigh more than short ones of another', () => {
   const queue = new InboxQueue();
   for (let id = 0; id < 100; id += 1) queue.push(request('ada', id, 'x'.repeat(60_000)));
   for (let id = 0; id < 100; id += 1) queue.push(request('bo', id));
@@ -64,7 +64,7 @@ test('M4: an actor that ends is heard to the end first; what else happens goes a
   expect(queue.bytes).toBe(0);
 });
 
-test('S8: without room only what goes ahead is given', () => {
+test('S9: without room only what goes ahead is given', () => {
   const queue = new InboxQueue();
   queue.push(request('ada', 1));
   queue.push(stopped);
