@@ -9,3 +9,12 @@ export const OUTPUT_LINES = 20;
 export const ENTRIES_MAX = 200;
 /** Bytes of a file in them; what is larger was not written by hand. */
 export const SMALL_BYTES_MAX: number = 4 * 1024 * 1024;
+
+/** Bytes of one policy file, and files of the administrator that are read. */
+export const POLICY_BYTES_MAX: number = 1024 * 1024;
+export const POLICY_FILES_MAX = 64;
+
+/** Files of a repository that can be trusted, and bytes of each. */
+export const TRUST_FILES_MAX = 500;
+export const TRUST_BYTES_MAX: number = 1024 * 1024;
+export const TRUST_DEPTH_MAX = 8;

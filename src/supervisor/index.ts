@@ -6,6 +6,7 @@
  * means gone · S5 effects after durability, in order · S6 a failed journal is fail-stop.
  */
 export { type Liveness, NOT_ALIVE } from './live.ts';
+export type { PolicySource } from './policy-source.ts';
 export { actorRows, runRow, taskRows, treeRows } from './rows.ts';
 export { applyRecord, makeRunState, type RunState } from './state.ts';
 export {
