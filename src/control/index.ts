@@ -29,7 +29,6 @@ export {
   loadLayers,
   type PolicyPlaces,
   policyPlaces,
-  reloadLayers,
 } from './policy-layers.ts';
 export { makePolicySource } from './policy-source.ts';
 export {

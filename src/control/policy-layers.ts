@@ -25,7 +25,7 @@ export interface PolicyPlaces {
 }
 
 /** The folder of the administrator's policy on this kind of machine. */
-export const ADMIN_POLICY = '/etc/troupe/policy.d';
+const ADMIN_POLICY = '/etc/troupe/policy.d';
 
 /** `folder` holds the user's settings; `root` the repository's. */
 export function policyPlaces(o: {

@@ -47,7 +47,7 @@ export function makePolicySource(deps: PolicySourceDeps): PolicySource {
 }
 
 /** What a run is judged by: all files, and the team file that a person named for it. */
-export async function runSources(
+async function runSources(
   workspace: Workspace,
   places: PolicyPlaces,
   file: Pick<RunFile, 'baseCommit' | 'team' | 'teamFile'>,

@@ -86,7 +86,7 @@ export async function* walkFiles(
 }
 
 /** As deny rules read a path: in any case. A glob that this matcher does not take shuts nothing here; see `Shut`. */
-export function shutBy(globs: readonly string[]): (path: string) => boolean {
+function shutBy(globs: readonly string[]): (path: string) => boolean {
   const matchers = globs.map((glob) => picomatch(glob, { dot: true, nocase: true }));
   return (path) => matchers.some((matches) => matches(path));
 }
