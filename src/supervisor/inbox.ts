@@ -3,7 +3,8 @@
  * learnt; nothing in a decision looks at a clock, a disk or a thread.
  */
 import type { HostExit } from '../actors/index.ts';
-import type { ActorName, ErrorShape, ProcId, TaskId } from '../protocol/index.ts';
+import type { ActorName, ErrorShape, ProcId, TaskId } from '../kernel/index.ts';
+import type { CallFacts, Lane, PayloadRef, PolicySnapshot, Upward } from '../protocol/index.ts';
 
 /** Names a client's question so that an `answer` effect finds it. */
 export type Token = number;
