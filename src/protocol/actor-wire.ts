@@ -21,6 +21,8 @@ export interface Workplace {
   readonly writable: boolean;
   /** Sequence of the claim; every effect on the task carries it. */
   readonly fence: number;
+  /** Folders that the task is about, relative to the root. */
+  readonly near?: readonly string[];
 }
 
 /** All that a thread needs to run one actor; plain data. */

@@ -96,10 +96,27 @@ export function workplaceOf(state: RunState, name: ActorName): Workplace | null 
   const task = state.claims.get(holder);
   const node = task === undefined ? undefined : state.graph.nodes.get(task);
   if (node !== undefined && node.path !== null && node.state === 'running') {
-    return { task: node.spec.id, root: node.path, writable: true, fence: node.fence };
+    const near = foldersOf(node.spec.touches);
+    return {
+      task: node.spec.id,
+      root: node.path,
+      writable: true,
+      fence: node.fence,
+      ...(near.length === 0 ? {} : { near }),
+    };
   }
   const view = state.trees.get(VIEW);
   return view === undefined ? null : { task: null, root: view.path, writable: false, fence: 0 };
+}
+
+/** What of each glob is plain: `src/parser` of `src/parser/**`. */
+function foldersOf(touches: readonly string[]): string[] {
+  const plain = touches.map((glob) => {
+    const parts = glob.split('/');
+    const wild = parts.findIndex((part) => /[*?[\]{}()!]/.test(part));
+    return (wild < 0 ? parts.slice(0, -1) : parts.slice(0, wild)).join('/');
+  });
+  return [...new Set(plain)].filter((folder) => folder !== '');
 }
 
 /** A subagent works in the place of the member that it belongs to. */
