@@ -8,7 +8,7 @@
  * - M5 Interrupt mail ends what runs and closes what is left, unrun, with recorded results.
  */
 import type { CallId } from '../kernel/index.ts';
-import { judgeCall } from '../permissions/index.ts';
+import { anchored, type Call, type Judgement, judgeCall } from '../permissions/index.ts';
 import type { ActorReply, Workplace } from '../protocol/index.ts';
 import type { CallBlock } from '../sessions/index.ts';
 import { boundOutcome, parseCall, type Tool, type ToolContext } from '../tools/index.ts';
@@ -97,13 +97,16 @@ async function runInThread(
 ): Promise<ResultEntry> {
   const { call, tool, input } = prepared;
   const { signal } = run.interrupts;
+  let search: ToolContext = context;
+  let asks = false;
   if (tool.access === 'read') {
-    // Reads are decided here, on the rules as they were at the start.
-    const rules = run.deps.start.permissions;
-    const place = { actor: run.deps.start.name, root: context.tree?.root ?? null };
-    const verdict = judgeCall({ tool: tool.name, input }, rules, place);
-    if (verdict.action !== 'allow') return closed(call, `refused: ${verdict.reason}`);
-  } else {
+    // Reads are decided here, on the rules as they were last told; only what is to be asked about goes further.
+    const { action, reason, excludes } = judgeRead(run, { tool: tool.name, input }, context);
+    if (action === 'deny') return closed(call, `refused: ${reason}`);
+    search = searchWithin(run, excludes, context);
+    asks = action === 'ask';
+  }
+  if (asks || tool.access !== 'read') {
     const reply = await permit(run, call);
     if (reply === null) return closed(call, NOT_RUN, 'mail');
     if (reply.type !== 'permitted') return closed(call, refusal(reply));
@@ -112,7 +115,7 @@ async function runInThread(
     if (objection !== null) return closed(call, `refused: ${objection}`);
   }
   try {
-    const running = tool.execute?.(input, context, signal);
+    const running = tool.execute?.(input, search, signal);
     if (running === undefined) return closed(call, `"${tool.name}" can not run here`);
     // What changes files is never left alone half way: it is short, and its end is its effect.
     const outcome = await (tool.access === 'read' ? abortable(running, signal) : running);
@@ -121,6 +124,26 @@ async function runInThread(
     if (!signal.aborted || run.interrupts.stopped) throw error;
     return closed(call, CUT, 'mail');
   }
+}
+
+function judgeRead(run: CallDeps, call: Call, { tree }: ToolContext): Judgement {
+  const { port, start, look } = run.deps;
+  const rules = port.rules() ?? start.permissions;
+  const place = { actor: rules.path ?? start.name, root: tree?.root ?? null };
+  const { home = null } = rules;
+  const resolve = look && anchored(look, { root: place.root ?? '/', home });
+  return judgeCall(call, rules, { ...place, resolve });
+}
+
+/** A search is not given what the rules keep shut, and what it finds is judged file by file all the same (P22). */
+function searchWithin(
+  run: CallDeps,
+  excludes: readonly string[],
+  context: ToolContext,
+): ToolContext {
+  const mayShow = (path: string): boolean =>
+    judgeRead(run, { tool: 'read_file', input: { path } }, context).action === 'allow';
+  return { ...context, shut: { globs: excludes, mayShow } };
 }
 
 /** Null: interrupt mail came before the decision, and the call is off. */

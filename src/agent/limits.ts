@@ -13,3 +13,9 @@ export const STAND_IN_MS = 300_000;
 export const RETRY_AFTER_MAX_MS = 300_000;
 /** The same call with the same result, so many times in a row, is a loop. */
 export const SAME_CALLS_MAX = 8;
+/** Of AGENTS.md and its kin in the system prompt, all together; about a quarter as many tokens. */
+export const CONTEXT_CHARS_MAX = 32_000;
+/** Files that those import, one in the other. */
+export const IMPORT_DEPTH_MAX = 3;
+/** Folders that are looked into for them. */
+export const CONTEXT_FOLDERS_MAX = 24;

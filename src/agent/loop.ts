@@ -20,6 +20,7 @@ import { ANSWER_TOKENS_MAX, SAME_CALLS_MAX } from './limits.ts';
 import type { AgentDeps, AgentEnd } from './port.ts';
 import { Recorder } from './recorder.ts';
 import { closeDangling } from './recover.ts';
+import { Surroundings } from './surroundings.ts';
 
 /** Ends by value; throws only on a broken invariant. A lead and teammates end with the signal alone. */
 export async function runAgent(deps: AgentDeps, signal: AbortSignal): Promise<AgentEnd> {
@@ -54,6 +55,7 @@ class Agent {
   readonly #calls: CallDeps;
   readonly #specs: readonly ToolSpec[];
   readonly #models: Models;
+  readonly #surroundings: Surroundings;
   readonly #delivered = new Set<number>();
   /** Got stuck: only new mail sets it going again. */
   #parked = false;
@@ -72,6 +74,7 @@ class Agent {
       recorder: this.#recorder,
       interrupts: this.#interrupts,
     };
+    this.#surroundings = new Surroundings(deps);
     this.#specs = toolSpecs(start.tools);
     const { provider, model, fallbacks = [] } = deps;
     this.#models = new Models([{ ref: start.model, provider, model }, ...fallbacks]);
@@ -151,7 +154,7 @@ class Agent {
     const mail = [...this.#conversation.waiting];
     const request: ProviderRequest = {
       model: this.#deps.model,
-      system: start.system,
+      system: await this.#surroundings.system(port.workplace()),
       tools: this.#specs,
       messages: this.#conversation.messages(),
       maxTokens: ANSWER_TOKENS_MAX,

@@ -9,6 +9,7 @@ import type {
   ActorStart,
   Envelope,
   FailureData,
+  PathFact,
   PlacedEntry,
   Provider,
   Workplace,
@@ -31,6 +32,8 @@ export interface AgentPort {
   onInterrupt(handler: () => void): () => void;
   /** Where the actor works now: as pushed with mail, and as replies of `act` changed it. */
   workplace(): Workplace | null;
+  /** What reads are judged by, as last told; null: as they were at the start. */
+  rules(): ActorStart['permissions'] | null;
 }
 
 export interface AgentDeps {
@@ -49,6 +52,8 @@ export interface AgentDeps {
   readonly treeAt: (root: string) => TreeFiles;
   readonly outputs: Outputs;
   readonly limitWork: WorkLimit;
+  /** What a path leads to on the disk; without it names stand for themselves. */
+  readonly look?: ((path: string) => PathFact) | undefined;
 }
 
 export type AgentEnd =

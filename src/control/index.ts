@@ -23,8 +23,14 @@ export {
   type Explanation,
   explainCall,
   judgeLine,
-  loadPolicy,
 } from './policy.ts';
+export {
+  type LayerSources,
+  loadLayers,
+  type PolicyPlaces,
+  policyPlaces,
+} from './policy-layers.ts';
+export { makePolicySource } from './policy-source.ts';
 export {
   actorsOf,
   failedFinalGate,
@@ -51,6 +57,7 @@ export {
 } from './task-detail.ts';
 export { checkRunModels } from './team-file.ts';
 export { type CleanUp, cleanWorktrees, listWorktrees, type Removed } from './trees.ts';
+export { readTrust, type TrustBook } from './trust-book.ts';
 export { type Whereabouts, whereIs } from './where.ts';
 export {
   type ControlDeps,

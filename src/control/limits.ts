@@ -9,3 +9,7 @@ export const OUTPUT_LINES = 20;
 export const ENTRIES_MAX = 200;
 /** Bytes of a file in them; what is larger was not written by hand. */
 export const SMALL_BYTES_MAX: number = 4 * 1024 * 1024;
+
+/** Bytes of one policy file, and files of the administrator that are read. */
+export const POLICY_BYTES_MAX: number = 1024 * 1024;
+export const POLICY_FILES_MAX = 64;

@@ -1,119 +1,15 @@
 /**
- * Policies from their files, and decisions on calls that somebody wrote down: what `troupe policy` does. Nothing is run.
+ * Decisions on calls that somebody wrote down: what `troupe policy` does. Nothing is run.
  *
  * Invariants
  * - P13 Each line gives one decision with a reason, in order, whatever it contains.
  */
-import { type ParsedPolicy, type Problem, parsePolicy } from '../config/index.ts';
-import { EXIT, systemCode, TroupeError } from '../kernel/errors.ts';
 import {
-  checkPolicy,
   type Decision,
   type DecisionContext,
   evaluate,
-  type Layer,
-  makePolicy,
   type Policy,
 } from '../permissions/index.ts';
-import { listFolder } from './files.ts';
-import { problemsError } from './settings.ts';
-import type { ControlDeps } from './workspace.ts';
-
-/** Where the layers of a policy lie when no file is named. */
-export interface PolicyPlaces {
-  readonly admin: string;
-  readonly user: string;
-  readonly project: string | null;
-  /** Whether a file belongs to the administrator alone; others in that folder are refused. */
-  readonly ownedByAdmin: (path: string) => boolean;
-}
-
-/** Throws `control/policy` (exit 2) with file, line and column. `named` stands for all layers. */
-export async function loadPolicy(
-  deps: Pick<ControlDeps, 'files' | 'sha256'>,
-  where: { readonly named: string | null; readonly shown: string; readonly places: PolicyPlaces },
-): Promise<{ readonly policy: Policy; readonly warnings: readonly string[] }> {
-  const found: { readonly layer: Layer; readonly bytes: Uint8Array }[] = [];
-  const warnings: string[] = [];
-  const add = async (
-    name: Layer['name'],
-    path: string,
-    o: { trusted: boolean; shown?: string },
-  ): Promise<void> => {
-    const bytes = await readPolicy(deps, path, {
-      shown: o.shown ?? path,
-      needed: name === 'user' && o.shown !== undefined,
-    });
-    if (bytes === null) return;
-    const { policy, problems } = parsed(parsePolicy(bytes, checkPolicy), o.shown ?? path);
-    warnings.push(...problems.map((one) => `${path}:${one.line}:${one.column}: ${one.message}`));
-    found.push({ bytes, layer: { name, origin: path, file: policy, trusted: o.trusted } });
-  };
-  if (where.named !== null) await add('user', where.named, { trusted: true, shown: where.shown });
-  else {
-    const { places } = where;
-    for (const name of await listFolder(deps.files, places.admin)) {
-      const path = `${places.admin}/${name}`;
-      if (!/\.(ya?ml|json)$/.test(name)) continue;
-      if (!places.ownedByAdmin(path)) throw notOwned(path);
-      await add('admin', path, { trusted: true });
-    }
-    await add('user', places.user, { trusted: true });
-    // Nobody has said yet that the repository's own policy may allow anything: it only tightens.
-    if (places.project !== null) await add('project', places.project, { trusted: false });
-  }
-  const revision = found
-    .map(({ layer, bytes }) => `${layer.name}:${deps.sha256(new TextDecoder().decode(bytes))}`)
-    .join(' ');
-  return {
-    policy: makePolicy(
-      found.map(({ layer }) => layer),
-      revision,
-    ),
-    warnings,
-  };
-}
-
-function parsed(
-  outcome: ParsedPolicy,
-  shown: string,
-): { policy: Layer['file']; problems: readonly Problem[] } {
-  if (outcome.kind === 'problems') throw problemsError('control/policy', shown, outcome.problems);
-  return { policy: outcome.policy, problems: outcome.warnings };
-}
-
-async function readPolicy(
-  deps: Pick<ControlDeps, 'files'>,
-  path: string,
-  o: { readonly shown: string; readonly needed: boolean },
-): Promise<Uint8Array | null> {
-  try {
-    return await deps.files.readFile(path);
-  } catch (error) {
-    const code = systemCode(error);
-    if (!o.needed && (code === 'ENOENT' || code === 'ENOTDIR')) return null;
-    const why =
-      { ENOENT: 'there is no such file', EISDIR: 'it is a folder', EACCES: 'it may not be read' }[
-        code
-      ] ?? code;
-    throw new TroupeError({
-      code: 'control/policy',
-      message: `${o.shown}: ${why}`,
-      hint: 'Without a policy that can be read nothing is decided.',
-      exit: EXIT.usage,
-      cause: error,
-    });
-  }
-}
-
-function notOwned(path: string): TroupeError {
-  return new TroupeError({
-    code: 'control/policy',
-    message: `${path} is in the administrator's folder, but others than root may write it`,
-    hint: `sudo chown root:root ${path} && sudo chmod 644 ${path}`,
-    exit: EXIT.usage,
-  });
-}
 
 export interface CallJudge {
   readonly policy: Policy;

@@ -43,6 +43,8 @@ export const EVENT_TYPES: Readonly<Record<EventType, EventInfo>> = {
   'run.interrupted': durable('The run stopped with work left.'),
   'run.gate': durable('A finishing gate ran on the integration branch.'),
   'run.warned': durable('A budget is nearly used up.'),
+  'policy.loaded': durable('Calls are judged by these layers from now on, under this revision.'),
+  'policy.alert': durable('A policy file can’t be used any more; it allows nothing until it can.'),
   'run.ended': durable('The run ended, with its state and reason.'),
   'actor.added': durable('An actor became known, with its profile and parent.'),
   'actor.started': durable('An actor got a thread: a new incarnation, or a wake-up.'),

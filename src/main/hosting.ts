@@ -9,13 +9,23 @@ import type { HostedSupervisor, Io } from '../cli/index.ts';
 import {
   controlErrors,
   makeLiveControl,
+  makePolicySource,
+  policyPlaces,
   readSettings,
   userConfigFolder,
   type Workspace,
 } from '../control/index.ts';
 import { type IpcServer, startIpcServer } from '../ipc/index.ts';
 import { isoTime, type Logger } from '../kernel/index.ts';
-import { acquireLock, NodeProcessTable, sha256Hex } from '../platform/index.ts';
+import {
+  acquireLock,
+  hashOfFile,
+  lookAt,
+  markOf,
+  NodeProcessTable,
+  ownedByAdmin,
+  sha256Hex,
+} from '../platform/index.ts';
 import { PROTOCOL_VERSION } from '../protocol/index.ts';
 import { openSupervisor, type Supervisor } from '../supervisor/index.ts';
 import { commandEnvironment } from './environment.ts';
@@ -72,7 +82,18 @@ async function openOwn(io: Io, workspace: Workspace, logger: Logger): Promise<Su
   const given: GivenToThreads = { models, secrets };
   const environment = commandEnvironment(io.env);
   const entry = (name: string): URL => new URL(`./threads/${name}.js`, import.meta.url);
+  const policy = makePolicySource({
+    workspace,
+    places: policyPlaces({
+      userConfig: userConfigFolder(io.env),
+      root: places.workspace,
+      ownedByAdmin,
+    }),
+    disk: { look: lookAt, hash: hashOfFile },
+    markOf,
+  });
   return openSupervisor({
+    policy,
     files: deps.files,
     clock: deps.clock,
     random: deps.random,

@@ -23,7 +23,7 @@ type Session = Pick<DecisionContext, 'actor' | 'root' | 'cwd' | 'home' | 'attend
 export function factsOfCall(
   call: Call,
   session: Session,
-  { snapshot, disk }: { readonly snapshot: PolicySnapshot; readonly disk: Disk },
+  { pins, disk }: { readonly pins: PolicySnapshot['pins']; readonly disk: Disk },
 ): CallFacts {
   const look = anchored((path) => disk.look(path), session);
   const paths: Record<string, PathFact> = {};
@@ -31,7 +31,7 @@ export function factsOfCall(
     const fact = look(path);
     if (fact !== null) paths[path] = fact;
   }
-  return { paths, pins: hashesOf(session.root, Object.keys(snapshot.pins), disk) };
+  return { paths, pins: hashesOf(session.root, Object.keys(pins), disk) };
 }
 
 /** Hashes of files by their path in a tree; null: it is no regular file. Grants and rules pin files this way. */

@@ -22,7 +22,6 @@ export { anchored, type Disk, factsOfCall, hashesOf } from './disk-facts.ts';
 export { evaluate } from './evaluate.ts';
 export {
   type CallPlace,
-  contextOf,
   factsResolver,
   type Judgement,
   judgeCall,

@@ -67,7 +67,7 @@ export function judgeCall(call: Call, permissions: Permissions, place: CallPlace
 }
 
 /** The facts of the session for one call. */
-export function contextOf(
+function contextOf(
   { attended, home }: Pick<Permissions, 'attended' | 'home'>,
   { actor, root, resolve, pins }: CallPlace,
   snapshot: PolicySnapshot,

@@ -6,6 +6,7 @@
 import type { ErrorShape } from '../kernel/errors.ts';
 import type { ActorName, CallId, TaskId } from '../kernel/ids.ts';
 import type { Envelope } from './envelope.ts';
+import type { PolicySnapshot } from './policy.ts';
 import type { FailureData } from './provider.ts';
 import type { ActorKind } from './record.ts';
 import type { MailItem, SessionEntry } from './session.ts';
@@ -20,6 +21,8 @@ export interface Workplace {
   readonly writable: boolean;
   /** Sequence of the claim; every effect on the task carries it. */
   readonly fence: number;
+  /** Folders that the task is about, relative to the root. */
+  readonly near?: readonly string[];
 }
 
 /** All that a thread needs to run one actor; plain data. */
@@ -41,6 +44,9 @@ export interface ActorStart {
     readonly attended: boolean;
     /** Home of the person, for what lies there; unset: not known. */
     readonly home?: string | undefined;
+    /** Path of the actor, such as `run/lead/ada`; unset: its name. */
+    readonly path?: string | undefined;
+    readonly snapshot?: PolicySnapshot | undefined;
   };
   readonly journalDirectory: string;
   readonly outputsDirectory: string;
@@ -128,7 +134,9 @@ export type Downward =
       readonly type: 'mail';
       readonly envelopes: readonly Envelope[];
       readonly workplace?: Workplace;
-    };
+    }
+  /** The rules have changed: what the thread decides by itself is decided by these from now on. */
+  | { readonly type: 'rules'; readonly permissions: ActorStart['permissions'] };
 
 /** How a subagent's job ended, as its pool sees it (error codes do not survive a thread, so it is a value). */
 export type JobOutcome =

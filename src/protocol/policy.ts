@@ -11,6 +11,8 @@ export interface PolicyLayer {
   /** Path of the file, for messages. */
   readonly origin: string;
   readonly file: PolicyFile;
+  /** SHA-256 of the file. */
+  readonly hash?: string | undefined;
   /** False: only its deny and ask rules count. */
   readonly trusted: boolean;
   /** Of a file that can't be read any more: why. It stands as it was last, and allows nothing. */
@@ -40,4 +42,14 @@ export interface PathFact {
 export interface CallFacts {
   readonly paths: Readonly<Record<string, PathFact>>;
   readonly pins: Readonly<Record<string, string | null>>;
+}
+
+/** A word of a person on content of the repository; `k` is `trust`, in the workspace journal. */
+export interface TrustRecord {
+  readonly at: string;
+  readonly what: 'trusted' | 'revoked';
+  /** SHA-256 of the content: the trust is in this, wherever it lies. */
+  readonly hash: string;
+  /** Where it lay, for people. */
+  readonly path: string;
 }

@@ -9,6 +9,7 @@
  */
 import type { ActorName, CallId, EnvelopeId, ProcId, TaskId } from '../kernel/ids.ts';
 import type { Mail } from './envelope.ts';
+import type { PolicyLayer } from './policy.ts';
 import type { SessionEntry } from './session.ts';
 import type { AgentProfile, TaskSpec } from './team.ts';
 import type { Usage } from './usage.ts';
@@ -172,6 +173,23 @@ export type RunChange =
       readonly tries: number;
     }
   | { readonly type: 'run.warned'; readonly text: string }
+  /** Calls are judged by these layers from now on; `first`: in this term. */
+  | {
+      readonly type: 'policy.loaded';
+      readonly revision: string;
+      readonly first: boolean;
+      readonly layers: readonly (Pick<PolicyLayer, 'name' | 'origin' | 'trusted'> & {
+        readonly hash?: string;
+        readonly problem?: string;
+      })[];
+    }
+  /** A file of the policy can't be used any more: it stands as it was, and allows nothing. */
+  | {
+      readonly type: 'policy.alert';
+      readonly layer: PolicyLayer['name'];
+      readonly origin: string;
+      readonly text: string;
+    }
   | {
       readonly type: 'run.ended';
       readonly state: RunEndState;
@@ -222,6 +240,8 @@ export interface Decision {
   readonly effect: 'allow' | 'deny';
   readonly rule: string;
   readonly reason: string;
+  /** Of the policy that it was decided by. */
+  readonly revision?: string;
 }
 
 export interface RunRecord {

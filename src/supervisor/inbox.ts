@@ -4,7 +4,7 @@
  */
 import type { HostExit } from '../actors/index.ts';
 import type { ActorName, ErrorShape, ProcId, TaskId } from '../kernel/index.ts';
-import type { Lane, PayloadRef, Upward } from '../protocol/index.ts';
+import type { CallFacts, Lane, PayloadRef, PolicySnapshot, Upward } from '../protocol/index.ts';
 
 /** Names a client's question so that an `answer` effect finds it. */
 export type Token = number;
@@ -69,7 +69,11 @@ export type RunEvent =
       readonly upward: Upward;
       /** Of `send_message`: the whole text, of which the call has the head. */
       readonly payload?: PayloadRef;
+      /** Of a call that is judged: what the disk says of the paths that it names. */
+      readonly disk?: CallFacts;
     }
+  /** A file of the policy was changed, or a person trusted one. */
+  | { readonly type: 'policy.changed'; readonly snapshot: PolicySnapshot }
   | {
       readonly type: 'actor.exited';
       readonly name: ActorName;

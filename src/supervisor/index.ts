@@ -7,6 +7,7 @@
  * was begun · S8 a snapshot and what came after equals replay · S9 nobody's flood keeps others waiting.
  */
 export { type Liveness, NOT_ALIVE } from './live.ts';
+export type { PolicySource } from './policy-source.ts';
 export { actorRows, runRow, taskRows, treeRows } from './rows.ts';
 export { applyRecord, makeRunState, type RunState } from './state.ts';
 export {

@@ -4,7 +4,7 @@
  */
 import type { ActorName, CallId, ErrorShape, ProcId, TaskId } from '../kernel/index.ts';
 import type { HandedOut } from '../mailbox/index.ts';
-import type { ActorStatus, Reason } from '../protocol/index.ts';
+import type { ActorStatus, PolicySnapshot, Reason } from '../protocol/index.ts';
 import type { Token } from './inbox.ts';
 
 export interface LiveActor {
@@ -59,6 +59,8 @@ export type CommandPurpose =
   | { readonly kind: 'bash'; readonly act: PendingAct };
 
 export interface Live {
+  /** By which calls are judged now; null: by the team file alone, for want of a source. */
+  policy: PolicySnapshot | null;
   readonly actors: Map<ActorName, LiveActor>;
   readonly acts: Map<CallId, PendingAct>;
   readonly commands: Map<ProcId, CommandPurpose>;
@@ -110,8 +112,10 @@ export function makeLive(options: {
   startedMonotonic: number;
   wallUsedMs: number;
   tip: string;
+  policy?: PolicySnapshot | null;
 }): Live {
   return {
+    policy: options.policy ?? null,
     actors: new Map(),
     acts: new Map(),
     commands: new Map(),

@@ -25,12 +25,14 @@ import type { Draft } from './draft.ts';
 import type { Effect } from './effect.ts';
 import { type Answered, Executor, type ExecutorDeps } from './effects/executor.ts';
 import { Intake } from './effects/intake.ts';
+import { Looking } from './effects/looking.ts';
 import { noteLetter, type ViewFiles } from './effects/views.ts';
 import { inboxFull } from './errors.ts';
 import type { Happening, RunEvent, Token } from './inbox.ts';
 import { InboxQueue } from './inbox-queue.ts';
 import { COMMIT_BYTES_MAX, COMMIT_RECORDS_MAX, INBOX_BYTES_MAX } from './limits.ts';
 import type { Live } from './live.ts';
+import type { PolicySource } from './policy-source.ts';
 import { taskRows } from './rows.ts';
 import type { SnapshotFormat } from './snapshot.ts';
 import { Snapshotter } from './snapshotter.ts';
@@ -48,6 +50,8 @@ export interface LoopDeps
   >;
   readonly format: SnapshotFormat;
   readonly damage: Damage;
+  /** Where the policy comes from, and its mark when it was read; without it the policy never changes. */
+  readonly policy?: { readonly source: PolicySource; readonly mark: string };
   readonly onRecord: (record: StoredRunRecord) => void;
 }
 
@@ -79,6 +83,7 @@ export class RunLoop {
   private readonly intake: Intake;
   private readonly snapshots: Snapshotter;
   private readonly inbox = new InboxQueue();
+  private readonly looking: Looking | undefined;
   private readonly pending: Pending[] = [];
   private readonly answers = new Map<Token, Answer>();
   private readonly end: Answer;
@@ -106,8 +111,10 @@ export class RunLoop {
     });
     this.end = end;
     this.finished.catch(() => undefined);
+    this.looking = this.makeLooking();
     this.intake = new Intake({
       blobs: deps.blobs,
+      looking: this.looking,
       decide: (event) => this.work(event),
       failed: (event, error) => this.notStored(event, error),
     });
@@ -125,9 +132,22 @@ export class RunLoop {
     void deps.journal.full.then((error) => this.diskFull(error));
   }
 
+  private makeLooking(): Looking | undefined {
+    const { policy, logger } = this.deps;
+    if (policy === undefined) return undefined;
+    const { state, live } = this;
+    const decide = (event: RunEvent): void => this.work(event);
+    return new Looking({ source: policy.source, state, live, logger, decide }, policy.mark);
+  }
+
   /** Takes an event in: what is large in it is stored first (M8). */
   post(event: RunEvent): void {
     this.intake.take(event);
+  }
+
+  /** Resolves when the policy as it is now was decided on. */
+  async lookAgain(): Promise<void> {
+    if (this.failure === null && this.state.run.ended === null) await this.looking?.refresh();
   }
 
   /** Puts an event into the inbox and works that off, unless it is being done. */

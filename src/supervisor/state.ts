@@ -283,6 +283,10 @@ function applyRun(run: RunFacts, change: RunChange, at: string): void {
     case 'run.warned':
       run.warned = true;
       return;
+    // The policy is what this process was given; the record is for people.
+    case 'policy.loaded':
+    case 'policy.alert':
+      return;
     case 'run.ended':
       run.ended = { state: change.state, reason: change.reason, commit: change.commit, at };
       return;

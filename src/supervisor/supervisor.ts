@@ -24,6 +24,7 @@ import type {
   RunFile,
   RunRow,
   StoredRunRecord,
+  TrustRecord,
 } from '../protocol/index.ts';
 import { createIntegrationBranch, type Repository } from '../worktree/index.ts';
 import { markerOf, ProcessHost } from './effects/commands.ts';
@@ -33,6 +34,7 @@ import { SETUP_TIMEOUT_MS, WORKSPACE_SLACK_BYTES } from './limits.ts';
 import { type Liveness, makeLive, NOT_ALIVE } from './live.ts';
 import { RunLoop } from './loop.ts';
 import { Packer } from './packer.ts';
+import type { PolicySource } from './policy-source.ts';
 import { actorRows, runRow } from './rows.ts';
 import { ingestSpool } from './spool.ts';
 import type { RunState } from './state.ts';
@@ -65,6 +67,8 @@ export interface SupervisorDeps {
   readonly version: string;
   /** SHA-256 in hex. */
   readonly sha256: (bytes: Uint8Array) => string;
+  /** Without it a run is judged by its team file alone, and names of files stand for themselves. */
+  readonly policy?: PolicySource;
 }
 
 export interface SendRequest {
@@ -108,6 +112,8 @@ export interface Supervisor {
     readonly now: boolean;
     readonly by: string;
   }): Promise<ActorRow>;
+  /** A person's word on content of the repository; resolves when it is durable and runs know it. */
+  trust(words: readonly Omit<TrustRecord, 'at'>[]): Promise<void>;
   liveness(run: string): Liveness;
   state(run: string): RunState | null;
   runs(): string[];
@@ -190,6 +196,10 @@ class RunningSupervisor implements Supervisor {
   private async open(file: RunFile): Promise<RunLoop> {
     const { files, clock, random, exec, logger, repository, hosts, environment, shell } = this.deps;
     const directory = `${this.deps.directory}/runs/${file.id}`;
+    // First of all: without a policy that can be read nothing of the run is touched.
+    const source = this.deps.policy;
+    const mark = source?.mark(file) ?? '';
+    const policy = (await source?.load(file)) ?? null;
     const outputs = `${directory}/outputs`;
     await files.makeDirectory(outputs);
     const views = new ViewFiles({ files, clock, logger, directory: `${directory}/views` });
@@ -227,11 +237,13 @@ class RunningSupervisor implements Supervisor {
       startedMonotonic: clock.monotonicMs(),
       wallUsedMs: state.wallMs,
       tip: await git.tip(),
+      policy,
     });
     return new RunLoop(state, live, {
       clock,
       logger,
       journal,
+      ...(source === undefined ? {} : { policy: { source, mark } }),
       git,
       processes,
       views,
@@ -343,6 +355,16 @@ class RunningSupervisor implements Supervisor {
         exit: EXIT.notFound,
       });
     return row;
+  }
+
+  async trust(words: readonly Omit<TrustRecord, 'at'>[]): Promise<void> {
+    const at = isoTime(this.deps.clock.now());
+    const written = words.map(({ what, hash, path }) =>
+      this.workspace.append({ k: 'trust', at, what, hash, path }),
+    );
+    await Promise.all(written.map(({ durable }) => durable));
+    this.deps.policy?.touch();
+    await Promise.all([...this.loops.values()].map((loop) => loop.lookAgain()));
   }
 
   liveness(run: string): Liveness {

@@ -2,11 +2,12 @@
 import { type CompactOptions, type Journal, openJournal, type Worth } from '../journal/index.ts';
 import type { Clock, Files, Random } from '../kernel/index.ts';
 
-/** The newest start and end of a supervisor, and the newest word on each run; what is unknown is kept. */
+/** The newest start and end of a supervisor, and the newest word on each run and on each trusted content; what is unknown is kept. */
 const worthOf: CompactOptions['worthOf'] = (record): Worth => {
-  const { k, what, run } = record;
+  const { k, what, run, hash } = record;
   if (k === 'sup' && typeof what === 'string') return { kind: 'last', key: `sup ${what}` };
   if (k === 'run' && typeof run === 'string') return { kind: 'last', key: `run ${run}` };
+  if (k === 'trust' && typeof hash === 'string') return { kind: 'last', key: `trust ${hash}` };
   return { kind: 'keep' };
 };
 

@@ -28,3 +28,4 @@ export {
   type TreeOps,
   type TreeRead,
 } from './tree-files.ts';
+export { readTreeText, type TreeText } from './tree-text.ts';

@@ -44,9 +44,10 @@ export const globTool: Tool = makeTool({
     const prefix = start.real === '' ? 0 : start.real.length + 1;
     try {
       const breather = new Breather(context.clock);
-      const files = walkFiles(start.tree, { from: start.real, state, breather, signal });
+      const without = context.shut?.globs;
+      const files = walkFiles(start.tree, { from: start.real, state, breather, signal, without });
       for await (const path of files) {
-        if (!matches(path.slice(prefix))) continue;
+        if (!matches(path.slice(prefix)) || context.shut?.mayShow(path) === false) continue;
         if (found.length >= GLOB_PATHS_MAX) {
           found.push(`[cut at ${GLOB_PATHS_MAX} paths: use a narrower pattern]`);
           break;
@@ -173,7 +174,8 @@ class Search {
     if (stat?.kind === 'file') yield start.real;
     else {
       const breather = this.#breather;
-      yield* walkFiles(start.tree, { from: start.real, state, breather, signal });
+      const without = this.#options.tools.shut?.globs;
+      yield* walkFiles(start.tree, { from: start.real, state, breather, signal, without });
     }
   }
 
@@ -196,6 +198,7 @@ class Search {
     };
     if (!needsLimit(pattern)) scan();
     else if (!tools.limitWork(scan, GREP_FILE_MS_MAX)) this.#cut.push(path);
+    if (hits.length > 0 && tools.shut?.mayShow(path) === false) return;
     this.#matches += hits.length;
     this.#show(path, lines, hits);
   }

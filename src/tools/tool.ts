@@ -37,6 +37,15 @@ export interface ToolContext {
   /** Number of new messages that will follow after the results of this answer. */
   readonly inbox: () => number;
   readonly limitWork: WorkLimit;
+  /** Of a search: what the rules keep shut. */
+  readonly shut?: Shut | undefined;
+}
+
+export interface Shut {
+  /** Globs below the root that are not searched, nor what lies below a match. */
+  readonly globs: readonly string[];
+  /** Asked again of each file that would be shown, by its path below the root. */
+  readonly mayShow: (path: string) => boolean;
 }
 
 export type ToolAccess =

@@ -3,6 +3,7 @@
  * `.gitignore` files exclude (nested ones too), and what the floor keeps shut. Links are not followed.
  */
 import ignore, { type Ignore } from 'ignore';
+import picomatch from 'picomatch';
 import type { Clock } from '../kernel/index.ts';
 import { BREATH_MS, WALK_DEPTH_MAX, WALK_ENTRIES_MAX } from './limits.ts';
 import { protectedReason } from './path-guard.ts';
@@ -50,9 +51,12 @@ export async function* walkFiles(
     readonly state: WalkState;
     readonly breather: Breather;
     readonly signal: AbortSignal;
+    /** Globs of what is left out, in any case. */
+    readonly without?: readonly string[] | undefined;
   },
 ): AsyncGenerator<string> {
-  const { from, state, breather, signal } = options;
+  const { from, state, breather, signal, without = [] } = options;
+  const isShut = shutBy(without);
   const above = await rulesAbove(tree, from);
   const budget = { left: WALK_ENTRIES_MAX };
   const stack: { path: string; rules: readonly Rules[]; depth: number }[] = [
@@ -70,15 +74,21 @@ export async function* walkFiles(
       }
       const path = join(folder.path, name);
       if (kind === 'directory') {
-        if (!isOpenFolder(path, name) || isIgnored(`${path}/`, rules)) continue;
+        if (!isOpenFolder(path, name) || isShut(path) || isIgnored(`${path}/`, rules)) continue;
         if (folder.depth >= WALK_DEPTH_MAX) state.truncated = true;
         else below.push({ path, rules, depth: folder.depth + 1 });
-      } else if (kind === 'file' && isOpen(path) && !isIgnored(path, rules)) {
+      } else if (kind === 'file' && isOpen(path) && !isShut(path) && !isIgnored(path, rules)) {
         yield path;
       }
     }
     stack.push(...below.toReversed());
   }
+}
+
+/** As deny rules read a path: in any case. A glob that this matcher does not take shuts nothing here; see `Shut`. */
+function shutBy(globs: readonly string[]): (path: string) => boolean {
+  const matchers = globs.map((glob) => picomatch(glob, { dot: true, nocase: true }));
+  return (path) => matchers.some((matches) => matches(path));
 }
 
 function join(folder: string, name: string): string {

@@ -10,6 +10,7 @@ import type { TroupeError } from '../../kernel/errors.ts';
 import type {
   ActorReply,
   ActorRequest,
+  ActorStart,
   Downward,
   Upward,
   Workplace,
@@ -29,6 +30,8 @@ export interface ActorPort {
   onInterrupt(handler: () => void): () => void;
   /** Where the actor works now, as last told. */
   workplace(): Workplace | null;
+  /** As last told; null: as they were at the start. */
+  rules(): ActorStart['permissions'] | null;
 }
 
 export interface WireOptions {
@@ -77,6 +80,7 @@ class Wire implements ActorPort {
   readonly #interrupts = new Set<() => void>();
   #inbox: Envelope[] = [];
   #workplace: Workplace | null;
+  #rules: ActorStart['permissions'] | null = null;
   #lastId = 0;
   #closed: TroupeError | null = null;
 
@@ -138,11 +142,16 @@ class Wire implements ActorPort {
     return this.#workplace;
   }
 
+  rules(): ActorStart['permissions'] | null {
+    return this.#rules;
+  }
+
   receive(text: string): void {
     if (this.#closed !== null) return;
     let mail = false;
     for (const message of JSON.parse(text) as Downward[]) {
       if (message.type === 'reply') this.#settle(message.id, message.reply);
+      else if (message.type === 'rules') this.#rules = message.permissions;
       else mail = this.#deliver(message) || mail;
     }
     if (mail) for (const wake of this.#waiting) wake();

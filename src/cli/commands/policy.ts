@@ -5,10 +5,14 @@ import {
   checkLines,
   type Explanation,
   explainCall,
-  loadPolicy,
+  loadLayers,
+  policyPlaces,
+  readTrust,
+  userConfigFolder,
 } from '../../control/index.ts';
-import { EXIT, type ExitCode, TroupeError } from '../../kernel/errors.ts';
-import { ownedByAdmin } from '../../platform/index.ts';
+import { EXIT, type ExitCode, isTroupeError, TroupeError } from '../../kernel/errors.ts';
+import { hashesOf, policyOf } from '../../permissions/index.ts';
+import { hashOfFile, ownedByAdmin } from '../../platform/index.ts';
 import type { OptionValues } from '../command.ts';
 import type { Context } from '../context.ts';
 import { makeDisk, realFolder } from '../disk.ts';
@@ -60,20 +64,19 @@ async function prepare(
   const root = real ?? asked;
   const home = text(options, 'home') ?? io.env['HOME'];
   const named = text(options, 'policy');
-  const config =
-    io.env['XDG_CONFIG_HOME']?.startsWith('/') === true
-      ? io.env['XDG_CONFIG_HOME']
-      : `${home ?? '/nonexistent'}/.config`;
-  const { policy, warnings } = await loadPolicy(deps, {
-    named: named === undefined ? null : absolute(named),
-    shown: named ?? '',
-    places: {
-      admin: '/etc/troupe/policy.d',
-      user: `${config}/troupe/policy.yaml`,
-      project: `${root}/.troupe/policy.yaml`,
+  const { snapshot, warnings } = await loadLayers(deps, {
+    named: named === undefined ? null : { path: absolute(named), shown: named },
+    places: policyPlaces({
+      userConfig: userConfigFolder({ ...io.env, HOME: home ?? '/nonexistent' }),
+      root,
       ownedByAdmin,
-    },
+    }),
+    isTrusted: named === undefined ? await trustIn(context, root) : () => false,
+    team: null,
+    pinned: (files) => Promise.resolve(hashesOf(root, files, { hash: hashOfFile })),
   });
+  const policy = policyOf(snapshot);
+  const pins = snapshot.pins;
   for (const message of warnings)
     tellWarning(io, new TroupeError({ code: 'cli/policy', message: `warning: ${message}` }));
   // A tree that is not there has no links: names stand for themselves.
@@ -88,9 +91,23 @@ async function prepare(
         home: home === undefined ? null : absolute(home),
         attended: !flag(options, 'unattended'),
         resolve: disk?.resolve,
+        // Of the files as they are now: what they were when a run began is for the run to know.
+        pinsHold: (_rule, files) => files.every((file) => typeof pins[file] === 'string'),
       },
     },
   };
+}
+
+/** What was trusted in the repository that holds the tree; nothing, outside of one. */
+async function trustIn(context: Context, root: string): Promise<(hash: string) => boolean> {
+  const machine = await context.machine();
+  try {
+    const { deps, places } = await machine.openWorkspace(root);
+    return (await readTrust(deps, places)).isTrusted;
+  } catch (error) {
+    if (isTroupeError(error)) return () => false;
+    throw error;
+  }
 }
 
 function explain(context: Context, judge: CallJudge, call: string | undefined): void {

@@ -39,6 +39,10 @@ function runText(change: RunChange): string | null {
       return `run interrupted: ${change.text}`;
     case 'run.gate':
       return `final gate ${shownGate(change.gate)}: ${verdict(change)}`;
+    case 'policy.loaded':
+      return change.first ? null : `policy read again: revision ${change.revision}`;
+    case 'policy.alert':
+      return `warning: policy: ${change.text}; until it is mended, it allows nothing by itself`;
     case 'run.warned':
       return `warning: ${change.text}`;
     case 'run.ended':

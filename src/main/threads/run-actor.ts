@@ -6,6 +6,7 @@ import { asCallId, mintId } from '../../kernel/index.ts';
 import {
   CryptoRandom,
   listInside,
+  lookAt,
   makeDirectoriesInside,
   NodeFiles,
   readInside,
@@ -74,6 +75,7 @@ export const runActor: ActorRun = async (start, port, signal, given) => {
       treeAt: (root) => makeTreeFiles(root, treeOps),
       outputs: makeOutputs({ files, clock, random, directory: start.outputsDirectory }),
       limitWork,
+      look: lookAt,
     },
     signal,
   );

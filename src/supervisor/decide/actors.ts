@@ -20,7 +20,7 @@ import { cancelAct } from './commands.ts';
 import { endStopped, parkUnread } from './ends.ts';
 import { heldMail, quarantine } from './poison.ts';
 import { finishAct } from './results.ts';
-import { heldTask, isLastDeath, noticeTarget, rulesOf, workplaceOf } from './roster.ts';
+import { heldTask, isLastDeath, noticeTarget, rulesFor, workplaceOf } from './roster.ts';
 import { endAttempt } from './task-ends.ts';
 
 export interface Starting extends StartNumbers {
@@ -75,7 +75,7 @@ export function startActor(draft: Draft, live: Live, actor: Starting): void {
       }),
       tools,
       limits: file.team.limits,
-      permissions: rulesOf(file),
+      permissions: rulesFor(state, live, name),
       journalDirectory: '',
       outputsDirectory: '',
       workplace: workplaceOf(

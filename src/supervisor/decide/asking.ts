@@ -1,6 +1,6 @@
 /** A request of a live actor with all that its decision looks at. */
 import type { Actor } from '../../actors/index.ts';
-import type { PayloadRef } from '../../protocol/index.ts';
+import type { CallFacts, PayloadRef } from '../../protocol/index.ts';
 import type { Happening } from '../inbox.ts';
 import type { Live, LiveActor } from '../live.ts';
 import type { RunState } from '../state.ts';
@@ -15,4 +15,6 @@ export interface Asking {
   readonly request: number;
   /** Of a message whose text is its head. */
   readonly payload?: PayloadRef;
+  /** What the disk says of the paths that it names. */
+  readonly disk?: CallFacts;
 }

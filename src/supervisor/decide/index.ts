@@ -13,6 +13,7 @@ import { commandEnded } from './commands.ts';
 import { diskFull, holdBack, stopWhenAnswered } from './full-disk.ts';
 import { decideSend, deliverNext, settleDead } from './mail.ts';
 import { mergeComputed, nextMerge, refAdvanced } from './merges.ts';
+import { policyChanged } from './policy.ts';
 import { decideRequest } from './requests.ts';
 import { VIEW } from './roster.ts';
 import { damaged, resumed, settleEnd, started, stop, stopActor, stopped, wakeNext } from './run.ts';
@@ -36,6 +37,8 @@ function meaningOf(state: RunState, live: Live, happening: Happening): Draft {
       return damaged(state, happening, event);
     case 'request':
       return decideRequest(state, live, happening, event);
+    case 'policy.changed':
+      return policyChanged(state, live, happening, event.snapshot);
     case 'actor.exited':
       return actorExited(state, live, happening, event);
     case 'tree.prepared':

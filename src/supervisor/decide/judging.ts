@@ -4,21 +4,30 @@
  */
 
 import type { ActorName } from '../../kernel/index.ts';
-import { type Call, type Judgement, judgeCall } from '../../permissions/index.ts';
+import { type Call, factsResolver, type Judgement, judgeCall } from '../../permissions/index.ts';
+import type { CallFacts } from '../../protocol/index.ts';
+import type { Live } from '../live.ts';
 import type { RunState } from '../state.ts';
-import { rulesOf, workplaceOf } from './roster.ts';
+import { pathOf, rulesFor, workplaceOf } from './roster.ts';
 
 /** Whose call it is; a request, or an ask that is judged again. */
 export interface Who {
   readonly state: RunState;
+  readonly live: Pick<Live, 'policy'>;
   readonly actor: { readonly name: ActorName };
+  /** What the disk says of the call; unset: there is no disk, and names stand for themselves. */
+  readonly disk?: CallFacts | undefined;
 }
 
 export type Judged = Judgement;
 
-export function judgeFor({ state, actor }: Who, call: Call): Judged {
-  const place = { actor: actor.name, root: workplaceOf(state, actor.name)?.root ?? null };
-  const judged = judgeCall(call, rulesOf(state.file), place);
+export function judgeFor({ state, live, actor, disk }: Who, call: Call): Judged {
+  const place = {
+    actor: pathOf(state, actor.name),
+    root: workplaceOf(state, actor.name)?.root ?? null,
+    ...(disk === undefined ? {} : { resolve: factsResolver(disk.paths), pins: disk.pins }),
+  };
+  const judged = judgeCall(call, rulesFor(state, live, actor.name), place);
   if (judged.action !== 'ask') return judged;
   const how = `to allow it, add a rule {id: …, effect: allow, tool: ${call.tool}} or \`permissions: {default: allow}\` to the team file`;
   return {

@@ -1,5 +1,6 @@
 /** File calls that change something: judged here, run by the thread. */
 import type { ActorRequest } from '../../protocol/index.ts';
+import { toolNamed } from '../../tools/index.ts';
 import type { Draft } from '../draft.ts';
 import type { Asking } from './asking.ts';
 import { judgeFor } from './judging.ts';
@@ -15,7 +16,9 @@ export function permit(
   const { state, actor } = asking;
   const place = workplaceOf(state, actor.name);
   const judged = judgeFor(asking, { tool: request.tool, input: request.input });
-  const noPlace = place === null || !place.writable;
+  // What only reads comes here to be asked about.
+  const reads = toolNamed(request.tool)?.access === 'read';
+  const noPlace = place === null || !(place.writable || reads);
   const allowed = judged.action === 'allow' && !noPlace;
   const reason = noPlace ? 'you have no task: claim one first' : judged.reason;
   draft.about('perm', actor).decided({
@@ -26,6 +29,7 @@ export function permit(
     effect: allowed ? 'allow' : 'deny',
     rule: noPlace ? 'no-task' : judged.rule,
     reason,
+    revision: judged.revision,
   });
   return reply(asking, draft, allowed ? { type: 'permitted' } : { type: 'refused', reason });
 }

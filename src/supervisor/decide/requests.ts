@@ -36,7 +36,7 @@ export function decideRequest(
   happening: Happening,
   from: Extract<RunEvent, { type: 'request' }>,
 ): Draft {
-  const { name, incarnation, upward, payload } = from;
+  const { name, incarnation, upward, payload, disk } = from;
   const actor = live.actors.get(name);
   const facts = actorOf(state.actors, name);
   if (actor === undefined || facts === null || actor.incarnation !== incarnation) {
@@ -50,7 +50,11 @@ export function decideRequest(
   }
   const request = upward.id;
   const asking = { state, live, happening, facts, actor, request };
-  return answer({ ...asking, ...(payload === undefined ? {} : { payload }) }, upward.request);
+  const more = {
+    ...(payload === undefined ? {} : { payload }),
+    ...(disk === undefined ? {} : { disk }),
+  };
+  return answer({ ...asking, ...more }, upward.request);
 }
 
 function answer(asking: Asking, request: ActorRequest): Draft {

@@ -1,9 +1,10 @@
 /** Questions about who is there: pure, over facts and what is live. */
 import { type Actor, actorOf, endOf } from '../../actors/index.ts';
 import { type ActorName, asActorName, LEAD, type TaskId, USER } from '../../kernel/index.ts';
-import type { ActorStart, AgentProfile, RunFile, Workplace } from '../../protocol/index.ts';
+import type { ActorStart, AgentProfile, Workplace } from '../../protocol/index.ts';
 import type { TaskNode } from '../../tasks/index.ts';
 import { RESTART_INTENSITY, RESTART_PERIOD_MS } from '../limits.ts';
+import type { Live } from '../live.ts';
 import type { RunState } from '../state.ts';
 
 /** Who is told of what happens to the team: the lead, else the user (design §6). */
@@ -95,10 +96,27 @@ export function workplaceOf(state: RunState, name: ActorName): Workplace | null 
   const task = state.claims.get(holder);
   const node = task === undefined ? undefined : state.graph.nodes.get(task);
   if (node !== undefined && node.path !== null && node.state === 'running') {
-    return { task: node.spec.id, root: node.path, writable: true, fence: node.fence };
+    const near = foldersOf(node.spec.touches);
+    return {
+      task: node.spec.id,
+      root: node.path,
+      writable: true,
+      fence: node.fence,
+      ...(near.length === 0 ? {} : { near }),
+    };
   }
   const view = state.trees.get(VIEW);
   return view === undefined ? null : { task: null, root: view.path, writable: false, fence: 0 };
+}
+
+/** What of each glob is plain: `src/parser` of `src/parser/**`. */
+function foldersOf(touches: readonly string[]): string[] {
+  const plain = touches.map((glob) => {
+    const parts = glob.split('/');
+    const wild = parts.findIndex((part) => /[*?[\]{}()!]/.test(part));
+    return (wild < 0 ? parts.slice(0, -1) : parts.slice(0, wild)).join('/');
+  });
+  return [...new Set(plain)].filter((folder) => folder !== '');
 }
 
 /** A subagent works in the place of the member that it belongs to. */
@@ -116,10 +134,36 @@ export function heldTask(state: RunState, name: ActorName): TaskNode | null {
   return id === undefined ? null : (state.graph.nodes.get(id) ?? null);
 }
 
-/** What a call is judged by: the team's rules, and what the run knows of its user. */
-export function rulesOf(file: RunFile): ActorStart['permissions'] {
-  const { attended, home, team } = file;
-  return { ...team.permissions, attended, ...(home === undefined ? {} : { home }) };
+/** What a call of an actor is judged by: the policy as it is now, and what the run knows of its user. */
+export function rulesFor(
+  state: RunState,
+  live: Pick<Live, 'policy'>,
+  name: ActorName,
+): ActorStart['permissions'] {
+  const { attended, home, team } = state.file;
+  return {
+    ...team.permissions,
+    attended,
+    ...(home === undefined ? {} : { home }),
+    path: pathOf(state, name),
+    ...(live.policy === null ? {} : { snapshot: live.policy }),
+  };
+}
+
+const PATH_NAMES_MAX = 32;
+
+/** `run/lead/ada/ada-sub-1`: who an actor works for. The broker's word, never a model's; rules go by it. */
+export function pathOf(state: RunState, name: ActorName): string {
+  const names: string[] = [];
+  let actor = actorOf(state.actors, name);
+  names.unshift(name);
+  while (actor !== null && actor.parent !== null && names.length < PATH_NAMES_MAX) {
+    names.unshift(actor.parent);
+    actor = actorOf(state.actors, actor.parent);
+  }
+  // Teammates work for the lead, whoever added them.
+  if (names[0] !== LEAD && actorOf(state.actors, LEAD) !== null) names.unshift(LEAD);
+  return [state.file.id, ...names].join('/');
 }
 
 /** Owner name of the read-only tree of the integration branch; no task can be called so. */

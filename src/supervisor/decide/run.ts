@@ -17,6 +17,7 @@ import type { Live } from '../live.ts';
 import type { RunState } from '../state.ts';
 import { startActor, startNumbers } from './actors.ts';
 import { endStopped } from './ends.ts';
+import { policyLoaded } from './policy.ts';
 import { mayRun, VIEW, workplaceOf } from './roster.ts';
 import { dropTree, endAttempt, fail } from './task-ends.ts';
 import { needView } from './view.ts';
@@ -30,6 +31,7 @@ export function started(state: RunState, live: Live, happening: Happening): Draf
     baseCommit: state.file.baseCommit,
     term: 1,
   });
+  if (live.policy !== null) draft.runChange(policyLoaded(live.policy, true));
   const members = [
     ...(team.lead === null ? [] : [{ ...team.lead, kind: 'lead' as const }]),
     ...team.teammates.map((member) => ({ ...member, kind: 'teammate' as const })),
@@ -95,6 +97,7 @@ export function resumed(
 ): Draft {
   const draft = new Draft(state, happening).about('run');
   draft.runChange({ type: 'run.resumed', term: state.run.term + 1 });
+  if (live.policy !== null) draft.runChange(policyLoaded(live.policy, true));
   endOpenProcs(draft, 'lost', event.left);
   if (event.damage.length > 0) tellDamage(draft, event.damage);
   for (const actor of state.actors.byName.values()) {

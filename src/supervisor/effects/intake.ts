@@ -1,6 +1,7 @@
 /**
  * The step before a decision: large payloads of an event are stored, and the event goes on with their heads and references
- * (M8). A decision does no I/O, and the record that it writes names nothing that is not durable.
+ * (M8); what a call names is looked up on the disk (`looking.ts`). A decision does no I/O, and the record that it writes
+ * names nothing that is not durable.
  *
  * Invariants
  * - M4 What one sender sends is decided in the order in which it came; nobody else waits for it.
@@ -15,9 +16,12 @@ import {
 } from '../../protocol/index.ts';
 import { blockByReference, isLarge, payloadOf } from '../../sessions/index.ts';
 import type { RunEvent } from '../inbox.ts';
+import type { Looking } from './looking.ts';
 
 export interface IntakeDeps {
   readonly blobs: Pick<BlobStore, 'put'>;
+  /** Absent: there is no disk to look at, and the policy never changes. */
+  readonly looking?: Pick<Looking, 'isLate' | 'isStale' | 'refresh' | 'withFacts'> | undefined;
   readonly decide: (event: RunEvent) => void;
   /** Its payload could not be stored; it is not decided. */
   readonly failed: (event: RunEvent, error: Error) => void;
@@ -43,10 +47,13 @@ export class Intake {
       this.watch(before.then(() => this.deps.decide(event)));
       return;
     }
+    const { looking } = this.deps;
+    if (event.type === 'sweep' && looking?.isStale() === true) this.watch(looking.refresh());
     const sender = senderOf(event);
     const line = sender === null ? undefined : this.lines.get(sender);
     if (line !== undefined) line.push(event);
-    else if (sender === null || !hasPayload(event)) this.deps.decide(event);
+    else if (sender === null || !(hasPayload(event) || looking?.isLate(event) === true))
+      this.decide(event);
     else {
       this.lines.set(sender, [event]);
       this.watch(this.work(sender));
@@ -58,6 +65,10 @@ export class Intake {
     while (this.running.size > 0) await Promise.allSettled(this.running);
   }
 
+  private decide(event: RunEvent): void {
+    this.deps.decide(this.deps.looking?.withFacts(event) ?? event);
+  }
+
   private watch(work: Promise<void>): void {
     this.running.add(work);
     void work.finally(() => this.running.delete(work));
@@ -67,8 +78,8 @@ export class Intake {
     const line = this.lines.get(sender) ?? [];
     for (let event = line[0]; event !== undefined; event = line[0]) {
       try {
-        const stored = hasPayload(event) ? await this.store(event) : event;
-        this.deps.decide(stored);
+        if (this.deps.looking?.isLate(event) === true) await this.deps.looking.refresh();
+        this.decide(hasPayload(event) ? await this.store(event) : event);
       } catch (thrown) {
         this.deps.failed(event, ensureError(thrown));
       }

@@ -407,6 +407,10 @@ class Running implements AgentPort {
     return () => this.#handlers.delete(handler);
   }
 
+  rules(): null {
+    return null;
+  }
+
   workplace(): Workplace | null {
     return this.#world.workplace;
   }

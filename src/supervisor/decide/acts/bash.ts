@@ -21,6 +21,7 @@ export function bash(asking: Asking, draft: Draft, act: Act, input: Input): Draf
     effect: why === null ? 'allow' : 'deny',
     rule: judged?.rule ?? 'no-tree',
     reason: why ?? judged?.reason ?? '',
+    ...(judged === null ? {} : { revision: judged.revision }),
   });
   if (why !== null || place === null) {
     return finishAct(asking, draft, act, { ok: false, text: `not run: ${why ?? ''}` });

@@ -1,0 +1,116 @@
+/**
+ * What is looked at before a call is judged: whether a policy file has changed, and what the disk says of the paths that the
+ * call names. A decision does no I/O; it gets both with its event.
+ *
+ * Invariants
+ * - P21 A call that came after a policy file was changed is judged by the file as it is then.
+ */
+import { ensureError, type Logger } from '../../kernel/index.ts';
+import { type Call, factsOfCall, teamSnapshot } from '../../permissions/index.ts';
+import type { ActorRequest, CallFacts, RunFile } from '../../protocol/index.ts';
+import { pathOf, workplaceOf } from '../decide/roster.ts';
+import type { RunEvent } from '../inbox.ts';
+import type { Live } from '../live.ts';
+import type { PolicySource } from '../policy-source.ts';
+import type { RunState } from '../state.ts';
+
+export interface LookingDeps {
+  readonly source: PolicySource;
+  readonly state: RunState;
+  readonly live: Live;
+  readonly logger: Logger;
+  /** Takes the event of a new snapshot in, at once. */
+  readonly decide: (event: RunEvent) => void;
+}
+
+type Asked = Extract<RunEvent, { type: 'request' }>;
+
+export class Looking {
+  private readonly deps: LookingDeps;
+  private readonly file: RunFile;
+  private mark: string;
+  private loading: Promise<void> | null = null;
+
+  /** `mark`: of the files that the first snapshot was made of, taken before they were read. */
+  constructor(deps: LookingDeps, mark: string) {
+    this.deps = deps;
+    this.file = deps.state.file;
+    this.mark = mark;
+  }
+
+  /** Whether the newest policy has to be read before this event may be decided. */
+  isLate(event: RunEvent): boolean {
+    return isJudged(event) && this.isStale();
+  }
+
+  isStale(): boolean {
+    return this.loading !== null || this.deps.source.mark(this.file) !== this.mark;
+  }
+
+  /** Resolves when the newest policy was decided on. Never rejects. */
+  refresh(): Promise<void> {
+    this.loading ??= this.load().finally(() => {
+      this.loading = null;
+    });
+    return this.loading;
+  }
+
+  private async load(): Promise<void> {
+    const { source, live, logger, decide } = this.deps;
+    const mark = source.mark(this.file);
+    try {
+      const last = live.policy ?? teamSnapshot(this.file.team.permissions, this.file.teamFile);
+      const snapshot = await source.reload(this.file, last);
+      decide({ type: 'policy.changed', snapshot });
+    } catch (thrown) {
+      logger.log('error', 'the policy could not be read again', {
+        cause: ensureError(thrown).message,
+      });
+    }
+    this.mark = mark;
+  }
+
+  /** The event with what the disk says of it. */
+  withFacts(event: RunEvent): RunEvent {
+    if (!isJudged(event)) return event;
+    const { state, live, source } = this.deps;
+    const session = {
+      actor: pathOf(state, event.name),
+      root: workplaceOf(state, event.name)?.root ?? '/nonexistent/tree',
+      home: this.file.home ?? null,
+      attended: this.file.attended,
+    };
+    const { disk } = source;
+    const all = callsOf(event.upward.request).map((call) =>
+      factsOfCall(call, session, { pins: live.policy?.pins ?? {}, disk }),
+    );
+    return { ...event, disk: merged(all) };
+  }
+}
+
+function merged(all: readonly CallFacts[]): CallFacts {
+  const [first] = all;
+  if (all.length === 1 && first !== undefined) return first;
+  return {
+    paths: Object.assign({}, ...all.map((one) => one.paths)) as CallFacts['paths'],
+    pins: Object.assign({}, ...all.map((one) => one.pins)) as CallFacts['pins'],
+  };
+}
+
+function isJudged(event: RunEvent): event is Asked {
+  if (event.type !== 'request') return false;
+  const { type } = event.upward.request;
+  return type === 'permit' || type === 'act';
+}
+
+/** The calls that are judged because of a request: itself, and the commands of a task that it makes. */
+function callsOf(request: ActorRequest): readonly Call[] {
+  if (request.type !== 'permit' && request.type !== 'act') return [];
+  const { tool, input } = request;
+  if (tool !== 'create_task') return [{ tool, input }];
+  const { run, verify } = Object(input) as { readonly run?: unknown; readonly verify?: unknown };
+  const commands = [run, ...(Array.isArray(verify) ? (verify as unknown[]) : [])];
+  return commands
+    .filter((command) => typeof command === 'string')
+    .map((command) => ({ tool: 'bash', input: { command } }));
+}
