@@ -1,4 +1,5 @@
 /** Where ports meet the adapters of this machine. What hosts a supervisor comes with `hosting.ts`, only when one is opened. */
+import { fileURLToPath } from 'node:url';
 import { connectAt, type Io, type Machine } from '../cli/index.ts';
 import {
   type ControlDeps,
@@ -33,6 +34,7 @@ export function makeMachine(io: Io, version: string): Machine {
     sha256: sha256Hex,
     version,
     live: makeLiveSource(io, files),
+    shippedSkills: fileURLToPath(new URL('../../skills', import.meta.url)),
   };
   const open = (directory: string): Promise<Workspace> =>
     openWorkspace(deps, absolutePath(io.cwd, directory));
