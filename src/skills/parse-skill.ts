@@ -88,7 +88,7 @@ function checkName(objections: Objections, folder: string): string | null {
     return null;
   }
   const name = given.trim().normalize('NFKC');
-  const { length } = [...name];
+  const { length } = Array.from(name);
   if (length > NAME_CHARS_MAX)
     object(`must have at most ${NAME_CHARS_MAX} characters, has ${length}`);
   if (name !== name.toLowerCase()) object('must be lower case');
@@ -113,7 +113,7 @@ function checkDescription(objections: Objections): string | null {
     object('must be text that says what the skill does and when to use it');
     return null;
   }
-  const { length } = [...given];
+  const { length } = Array.from(given);
   if (length > DESCRIPTION_CHARS_MAX) {
     object(`must have at most ${DESCRIPTION_CHARS_MAX} characters, has ${length}`);
   }
@@ -132,7 +132,7 @@ function checkOthers(objections: Objections): void {
   }
   const compatibility = objections.field('compatibility');
   if (compatibility !== undefined) {
-    const length = typeof compatibility === 'string' ? [...compatibility.trim()].length : 0;
+    const length = typeof compatibility === 'string' ? Array.from(compatibility.trim()).length : 0;
     if (length === 0 || length > COMPATIBILITY_CHARS_MAX) {
       const message = `must be text of 1 to ${COMPATIBILITY_CHARS_MAX} characters`;
       objections.add(['compatibility'], message);
