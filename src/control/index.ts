@@ -52,7 +52,6 @@ export {
   listSkills,
   type SkillCheck,
   type SkillRow,
-  type Trusts,
   trustableSkills,
 } from './skills.ts';
 export { type PreparedRun, prepareRun, type StartOptions } from './start.ts';

@@ -11,6 +11,7 @@ import {
   skillsFor,
 } from '../skills/index.ts';
 import type { SettingsPlaces } from './settings.ts';
+import { readTrust } from './trust-book.ts';
 import type { ControlDeps } from './workspace.ts';
 
 export interface SkillRow {
@@ -27,7 +28,11 @@ export interface SkillRow {
 }
 
 /** Whether a person has trusted exactly this content of the repository. */
-export type Trusts = (sha256: string) => boolean;
+type Trusts = (sha256: string) => boolean;
+
+async function trustOf(deps: ControlDeps, { state }: SettingsPlaces): Promise<Trusts> {
+  return state === undefined ? () => false : (await readTrust(deps, { state })).isTrusted;
+}
 
 /** In the order in which they have the word. */
 function levelsOf(deps: ControlDeps, { workspace, userConfig }: SettingsPlaces): SkillLevel[] {
@@ -60,11 +65,8 @@ export interface KnownSkills {
   readonly untrusted: readonly { readonly name: string; readonly path: string }[];
 }
 
-export async function readSkills(
-  deps: ControlDeps,
-  places: SettingsPlaces,
-  trusts: Trusts,
-): Promise<KnownSkills> {
+export async function readSkills(deps: ControlDeps, places: SettingsPlaces): Promise<KnownSkills> {
+  const trusts = await trustOf(deps, places);
   const found = await discoverSkills(deps, levelsOf(deps, places));
   const skills = inUse(found, (one) => isTrusted(one, trusts));
   const untrusted = found.filter(
@@ -96,11 +98,8 @@ export function skillsOfTeam(team: Team, skills: readonly SkillFile[]): SkillFil
   return skills.filter((skill) => needed.has(skill));
 }
 
-export async function listSkills(
-  deps: ControlDeps,
-  places: SettingsPlaces,
-  trusts: Trusts,
-): Promise<SkillRow[]> {
+export async function listSkills(deps: ControlDeps, places: SettingsPlaces): Promise<SkillRow[]> {
+  const trusts = await trustOf(deps, places);
   const found = await discoverSkills(deps, levelsOf(deps, places));
   const used = new Set(inUse(found, (one) => isTrusted(one, trusts)));
   return found.map((one) => {

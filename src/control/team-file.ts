@@ -53,7 +53,7 @@ export async function loadTeam(
   const bytes = await readTeamFile(deps, path, query.name);
   const settings = await readSettings(deps, places);
   const { limits } = settings;
-  const known = await readSkills(deps, places, () => false);
+  const known = await readSkills(deps, places);
   const found = await readProfiles(deps, places, { models: settings.models, known });
   const parsed = parseTeam(bytes, {
     checkTasks: (tasks) => validateTasks(tasks),

@@ -44,7 +44,8 @@ export function makeMachine(io: Io, version: string): Machine {
     async settingsPlaces(directory) {
       const userConfig = userConfigFolder(io.env);
       try {
-        return { userConfig, workspace: (await open(directory ?? '.')).places.workspace };
+        const { workspace, state } = (await open(directory ?? '.')).places;
+        return { userConfig, workspace, state };
       } catch (error) {
         if (directory !== undefined) throw error;
         return { userConfig, workspace: null };

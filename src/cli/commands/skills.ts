@@ -19,7 +19,7 @@ export async function run(
   if (action === 'list') {
     if (folder !== undefined)
       throw usageError('`skills list` takes no folder', 'Try `skills check DIR`.');
-    const rows = await listSkills(machine.deps, places, () => false);
+    const rows = await listSkills(machine.deps, places);
     if (context.json) context.printJson(rows);
     else context.print(renderList(rows, context));
     return EXIT.ok;
