@@ -16,6 +16,7 @@ import type { Conversation } from './conversation.ts';
 import { abortable, type Interrupts } from './interrupts.ts';
 import type { AgentDeps } from './port.ts';
 import type { Recorder, ResultEntry } from './recorder.ts';
+import { skillAccess } from './skill-access.ts';
 
 export interface CallDeps {
   readonly deps: AgentDeps;
@@ -126,10 +127,10 @@ async function runInThread(
   }
 }
 
-function judgeRead(run: CallDeps, call: Call, { tree }: ToolContext): Judgement {
+function judgeRead(run: CallDeps, call: Call, context: ToolContext): Judgement {
   const { port, start, look } = run.deps;
   const rules = port.rules() ?? start.permissions;
-  const place = { actor: rules.path ?? start.name, root: tree?.root ?? null };
+  const place = { actor: rules.path ?? start.name, root: rootOf(call.input, context) };
   const { home = null } = rules;
   const resolve = look && anchored(look, { root: place.root ?? '/', home });
   return judgeCall(call, rules, { ...place, resolve });
@@ -144,6 +145,13 @@ function searchWithin(
   const mayShow = (path: string): boolean =>
     judgeRead(run, { tool: 'read_file', input: { path } }, context).action === 'allow';
   return { ...context, shut: { globs: excludes, mayShow } };
+}
+
+/** A file that a skill brings is judged as one that lies in the tree: a deny rule keeps it shut, and nothing else does. */
+function rootOf(input: unknown, { tree, skills }: ToolContext): string | null {
+  const path = typeof input === 'object' && input !== null && 'path' in input ? input.path : null;
+  const brought = typeof path === 'string' ? skills?.file(path) : null;
+  return brought?.tree.root ?? tree?.root ?? null;
 }
 
 /** Null: interrupt mail came before the decision, and the call is off. */
@@ -211,5 +219,6 @@ export function toolContext(run: CallDeps): ToolContext {
       return conversation.waiting.length;
     },
     limitWork: deps.limitWork,
+    skills: skillAccess(deps.start.skills ?? [], deps.treeAt),
   };
 }

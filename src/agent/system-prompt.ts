@@ -15,6 +15,8 @@ export interface SystemPromptOptions {
   readonly kind: ActorKind;
   readonly roster: readonly RosterEntry[];
   readonly goal: string | null;
+  /** What it is told of skills; left out or empty: nothing. */
+  readonly skills?: string;
   /** Of a subagent: the task of its parent. */
   readonly task?: { readonly id: TaskId; readonly title: string } | undefined;
 }
@@ -42,7 +44,7 @@ const COMMON: readonly string[] = [
 ];
 
 export function systemPrompt(options: SystemPromptOptions): string {
-  const { profile, actor, kind, roster, goal, task } = options;
+  const { profile, actor, kind, roster, goal, task, skills = '' } = options;
   const sections = [
     `You are ${actor}, ${kind === 'lead' ? 'the lead' : `a ${kind}`} of a team of coding agents that work on one git repository.`,
   ];
@@ -56,6 +58,7 @@ export function systemPrompt(options: SystemPromptOptions): string {
     });
     sections.push(['The others:', ...lines].join('\n'));
   }
+  if (skills !== '') sections.push(skills);
   if (goal !== null && goal.trim() !== '') sections.push(`The goal of the team:\n${goal.trim()}`);
   if (task !== undefined) sections.push(`You help with task ${task.id}: ${task.title}`);
   return sections.join('\n\n');

@@ -236,10 +236,28 @@ const permissions: readonly CommandSpec[] = [
   },
 ];
 
+const knowing: readonly CommandSpec[] = [
+  {
+    name: 'skills',
+    args: [
+      ['<action>', '`list`: which there are; `check`: hold them against the specification'],
+      ['[dir]', 'for `check`: a skill or a folder of skills (default: the repository and you)'],
+    ],
+    summary: 'list the skills that agents can load, or check them',
+    details:
+      'A skill is a folder with a SKILL.md (https://agentskills.io): .troupe/skills, .agents/skills and .claude/skills of the\n' +
+      "repository (once you trust them), yours, and Troupe's own. `check` ends with 2 when one is not as it should be.",
+    options: [],
+    examples: ['troupe skills list', 'troupe skills check .troupe/skills/release'],
+    load: () => import('./commands/skills.ts'),
+  },
+];
+
 /** In the order of `--help`. */
 export const COMMANDS: readonly CommandSpec[] = [
   ...starting,
   ...watching,
   ...results,
   ...permissions,
+  ...knowing,
 ];

@@ -7,6 +7,7 @@
  * path · F3 a key that this version does not know or does not support is an error, never ignored.
  */
 export { parseDuration } from './duration.ts';
+export { type Frontmatter, type ReadFrontmatter, readFrontmatter } from './frontmatter.ts';
 export { teamJsonSchema } from './json-schema.ts';
 export {
   type ConfigFile,
@@ -29,7 +30,7 @@ export {
   type ProfileModel,
   parseProfile,
 } from './profile-file.ts';
-export { BUILT_IN_PROFILES } from './profiles.ts';
+export { BUILT_IN_PROFILES, type SkillNames } from './profiles.ts';
 export type { ProviderKind, ProviderSecret, ProviderSettings } from './providers.ts';
 export type { TeamDefaults } from './resolve-team.ts';
 export { teamTemplate } from './template.ts';

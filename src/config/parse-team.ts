@@ -7,6 +7,7 @@ import { readDocument } from './document.ts';
 import { DEFAULTS } from './limits.ts';
 import { type CheckPolicy, ruleLines } from './policy-file.ts';
 import { type Finding, type Path, type Problem, parsePath } from './problem.ts';
+import type { SkillNames } from './profiles.ts';
 import { type RawTeam, teamSchema } from './raw-team.ts';
 import { resolveTeam, type TeamDefaults } from './resolve-team.ts';
 import { findingsOf } from './schema.ts';
@@ -24,8 +25,8 @@ export interface ParseTeamOptions {
   readonly defaults?: TeamDefaults;
   /** Names of the tools that exist, to check those of profiles. */
   readonly tools?: readonly string[];
-  /** Names of the skills that there are, likewise. */
-  readonly skills?: readonly string[];
+  /** Likewise. */
+  readonly skills?: SkillNames;
   /** Says what is wrong with the permissions (room `permissions`). */
   readonly checkPolicy?: CheckPolicy;
 }

@@ -9,7 +9,7 @@ import { CLAUDE_MODEL_NAMES, CLAUDE_TOOL_NAMES, claudeModel, claudeTool } from '
 import { type Frontmatter, readFrontmatter } from './frontmatter.ts';
 import { FALLBACKS_MAX } from './limits.ts';
 import { didYouMean, type Finding, type Problem } from './problem.ts';
-import { mergeProfile, RESERVED_PROFILES } from './profiles.ts';
+import { mergeProfile, RESERVED_PROFILES, type SkillNames, unknownSkill } from './profiles.ts';
 import type { RawAgent } from './raw-team.ts';
 import { findingsOf, model, name, object, quote, text } from './schema.ts';
 
@@ -19,6 +19,7 @@ export interface ProfileFileOptions {
   readonly form: 'troupe' | 'claude';
   /** Names of the tools that exist. */
   readonly tools: readonly string[];
+  readonly skills: SkillNames;
   /** The profile of a name that is there without this file. */
   readonly below: (name: string) => AgentProfile | undefined;
 }
@@ -100,11 +101,12 @@ function readOwn(file: Frontmatter, options: ProfileFileOptions): Read {
       { path, message: `there is no tool ${quote(tool)}`, hint: choices(tool, options.tools) },
     ];
   });
+  const chosen = skillsOf(skills, options);
   return {
     name: called,
-    agent: { ...rest, tools: named, skills: listOf(skills) },
-    findings,
-    warnings: [],
+    agent: { ...rest, tools: named, skills: chosen.skills },
+    findings: [...findings, ...chosen.unknown],
+    warnings: chosen.untrusted,
   };
 }
 
@@ -145,13 +147,16 @@ function readClaude(file: Frontmatter, options: ProfileFileOptions): Read {
     denied === undefined
       ? allowed
       : (allowed ?? options.tools).filter((tool) => !denied.includes(tool));
+  const chosen = skillsOf(skills ?? undefined, options);
   const agent = {
     description: description ?? '',
     model: wanted ?? undefined,
     tools: left,
-    skills: listOf(skills ?? undefined),
+    skills: chosen.skills,
   };
-  return { name: called, agent, findings, warnings };
+  // Skills of another program may lie where we do not look.
+  const missed = [...chosen.unknown, ...chosen.untrusted];
+  return { name: called, agent, findings, warnings: [...warnings, ...missed] };
 }
 
 function claudeTools(
@@ -193,6 +198,30 @@ function claudeTools(
     }
   }
   return [...found];
+}
+
+interface ChosenSkills {
+  readonly skills: readonly string[] | undefined;
+  readonly unknown: readonly Finding[];
+  readonly untrusted: readonly Finding[];
+}
+
+/** Those that there are. One that is not trusted is not missed: it comes with the trust. */
+function skillsOf(
+  given: string | readonly string[] | undefined,
+  { skills }: ProfileFileOptions,
+): ChosenSkills {
+  const named = listOf(given);
+  const unknown: Finding[] = [];
+  const untrusted: Finding[] = [];
+  for (const [index, skill] of (named ?? []).entries()) {
+    const path = Array.isArray(given) ? ['skills', index] : ['skills'];
+    if (skills.known.includes(skill)) continue;
+    const finding = { path, ...unknownSkill(skill, skills) };
+    (skills.untrusted.includes(skill) ? untrusted : unknown).push(finding);
+  }
+  const left = named?.filter((skill) => skills.known.includes(skill));
+  return { skills: left, unknown, untrusted };
 }
 
 /** `a, b c` or a list. */

@@ -137,10 +137,20 @@ function fallbackOf(fallback: readonly string[] | undefined): Pick<AgentProfile,
   return fallback === undefined ? {} : { fallback };
 }
 
+/** Names of skills: those in use, and those of the repository that nobody has trusted as they are. */
+export interface SkillNames {
+  readonly known: readonly string[];
+  readonly untrusted: readonly string[];
+}
+
 export function unknownSkill(
   skill: string,
-  known: readonly string[],
+  { known, untrusted }: SkillNames,
 ): Pick<Finding, 'message' | 'hint'> {
+  if (untrusted.includes(skill)) {
+    const message = `the skill ${quote(skill)} is the repository's own and not trusted as it is now`;
+    return { message, hint: 'read it, then `troupe trust`' };
+  }
   const near = nearMatches(skill, known);
   const all = known.length === 0 ? 'there is none' : `there are: ${known.join(', ')}`;
   const hint = near.length > 0 ? didYouMean(near) : all;

@@ -16,7 +16,13 @@ import { DURATION_RULE, parseDuration } from './duration.ts';
 import { DEFAULTS } from './limits.ts';
 import { type CheckPolicy, examplesOf, resolvePolicy } from './policy-file.ts';
 import { didYouMean, type Finding, type Path } from './problem.ts';
-import { BUILT_IN_PROFILES, mergeProfile, RESERVED_PROFILES, unknownSkill } from './profiles.ts';
+import {
+  BUILT_IN_PROFILES,
+  mergeProfile,
+  RESERVED_PROFILES,
+  type SkillNames,
+  unknownSkill,
+} from './profiles.ts';
 import type { RawGate, RawTask, RawTeam } from './raw-team.ts';
 import { quote } from './schema.ts';
 
@@ -35,8 +41,8 @@ export interface ResolveOptions {
   readonly defaults: TeamDefaults;
   /** Names of tools that exist; not checked when left out. */
   readonly tools: readonly string[] | undefined;
-  /** Names of skills that there are; not checked when left out. */
-  readonly skills?: readonly string[] | undefined;
+  /** Not checked when left out. */
+  readonly skills?: SkillNames | undefined;
   /** Says what is wrong with the permissions (room `permissions`). */
   readonly checkPolicy?: CheckPolicy | undefined;
   /** Why profiles of these names can't be used. */
@@ -153,7 +159,7 @@ function resolveAgents(
       errors.push({ path: [...path, 'tools', index], message, hint });
     }
     for (const [index, skill] of (own.skills ?? []).entries()) {
-      if (options.skills === undefined || options.skills.includes(skill)) continue;
+      if (options.skills === undefined || options.skills.known.includes(skill)) continue;
       errors.push({ path: [...path, 'skills', index], ...unknownSkill(skill, options.skills) });
     }
     agents[name] = mergeProfile(name, own, base);

@@ -47,6 +47,13 @@ export {
 export { createRun, forgetRun, readRunFile } from './run-store.ts';
 export { type Sent, sendMail } from './send.ts';
 export { readSettings, type SettingsPlaces } from './settings.ts';
+export {
+  checkSkills,
+  listSkills,
+  type SkillCheck,
+  type SkillRow,
+  trustableSkills,
+} from './skills.ts';
 export { type PreparedRun, prepareRun, type StartOptions } from './start.ts';
 export {
   outputTail,

@@ -17,6 +17,7 @@ import { checkModel } from '../providers/index.ts';
 import { TOOL_NAMES } from '../tools/index.ts';
 import { filesIn, readSmall } from './folders.ts';
 import type { SettingsPlaces } from './settings.ts';
+import { type KnownSkills, skillNames } from './skills.ts';
 import type { ControlDeps } from './workspace.ts';
 
 /** A model that a profile file names. */
@@ -54,7 +55,7 @@ interface Finding {
 export async function readProfiles(
   deps: ControlDeps,
   places: SettingsPlaces,
-  models: ModelSettings,
+  given: { readonly models: ModelSettings; readonly known: KnownSkills },
 ): Promise<FoundProfiles> {
   const found: Finding = {
     profiles: {},
@@ -64,7 +65,7 @@ export async function readProfiles(
     notes: [],
   };
   // From the last word to the first.
-  for (const level of levelsOf(places)) await readLevel(deps.files, { level, found, models });
+  for (const level of levelsOf(places)) await readLevel(deps.files, { level, found, ...given });
   return { ...found, models: [...found.models.values()].flat() };
 }
 
@@ -89,6 +90,7 @@ interface Reading {
   readonly level: Level;
   readonly found: Finding;
   readonly models: ModelSettings;
+  readonly known: KnownSkills;
 }
 
 async function readLevel(files: Files, reading: Reading): Promise<void> {
@@ -113,7 +115,7 @@ async function readLevel(files: Files, reading: Reading): Promise<void> {
 }
 
 function readOne(
-  { level, found, models }: Reading,
+  { level, found, models, known }: Reading,
   file: {
     readonly shown: string;
     readonly stem: string;
@@ -127,7 +129,13 @@ function readOne(
     const all = { ...BUILT_IN_PROFILES, ...found.profiles };
     return Object.hasOwn(all, name) ? all[name] : undefined;
   };
-  const parsed = parseProfile(source, { stem, form: level.form, tools: TOOL_NAMES, below });
+  const parsed = parseProfile(source, {
+    stem,
+    form: level.form,
+    tools: TOOL_NAMES,
+    skills: skillNames(known),
+    below,
+  });
   if (parsed.kind === 'problems') {
     const lines = parsed.problems.map((problem) => formatProblem(shown, problem));
     // A profile of another program may be none of this team's business: it is missed when somebody names it.

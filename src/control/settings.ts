@@ -14,6 +14,8 @@ export interface SettingsPlaces {
   /** Null outside of a repository. */
   readonly workspace: string | null;
   readonly userConfig: string;
+  /** `.git/troupe`: what a person has trusted is found there. */
+  readonly state?: string;
 }
 
 /** Throws `control/settings` (exit 2) with file, line and column. */

@@ -63,6 +63,7 @@ export async function prepareRun(
     team,
     teamFile: loaded.path,
     scripts: loaded.scripts,
+    ...(loaded.skills.length === 0 ? {} : { skills: loaded.skills }),
     baseCommit,
     workspace: places.workspace,
     treesRoot,

@@ -13,13 +13,14 @@ import {
 import { EXIT, isTroupeError, systemCode, TroupeError } from '../kernel/errors.ts';
 import { asCallId } from '../kernel/ids.ts';
 import { checkPolicy } from '../permissions/index.ts';
-import type { Team } from '../protocol/team.ts';
+import type { SkillFile, Team } from '../protocol/team.ts';
 import { checkBudget, checkModel, providerFor } from '../providers/index.ts';
 import { validateTasks } from '../tasks/index.ts';
 import { TOOL_NAMES } from '../tools/index.ts';
 import { folderOf, readText } from './files.ts';
 import { type PlacedModel, readProfiles } from './profiles.ts';
 import { problemsError, readSettings, type SettingsPlaces } from './settings.ts';
+import { readSkills, skillNames, skillsOfTeam } from './skills.ts';
 import type { ControlDeps } from './workspace.ts';
 
 export interface TeamFileQuery {
@@ -40,6 +41,7 @@ export interface LoadedTeam {
   readonly notes: readonly string[];
   readonly scripts: Readonly<Record<string, string>>;
   readonly models: ModelSettings;
+  readonly skills: readonly SkillFile[];
 }
 
 export async function loadTeam(
@@ -51,11 +53,12 @@ export async function loadTeam(
   const bytes = await readTeamFile(deps, path, query.name);
   const settings = await readSettings(deps, places);
   const { limits } = settings;
-  const found = await readProfiles(deps, places, settings.models);
+  const known = await readSkills(deps, places);
+  const found = await readProfiles(deps, places, { models: settings.models, known });
   const parsed = parseTeam(bytes, {
     checkTasks: (tasks) => validateTasks(tasks),
     tools: TOOL_NAMES,
-    skills: [],
+    skills: skillNames(known),
     profiles: found.profiles,
     unusable: found.unusable,
     checkPolicy,
@@ -80,7 +83,8 @@ export async function loadTeam(
   const placed = found.models;
   const scripts = await findScripts(deps, { query, path, parsed, team, models, placed, notes });
   checkMoney(team, models);
-  return { path, team, warnings: parsed.warnings, notes, scripts, models };
+  const skills = skillsOfTeam(team, known.skills);
+  return { path, team, warnings: parsed.warnings, notes, scripts, models, skills };
 }
 
 /** A budget in money that nobody could keep is refused (exit 2). */

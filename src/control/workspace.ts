@@ -34,6 +34,8 @@ export interface ControlDeps {
   /** Version of this Troupe, written into `run.json`. */
   readonly version: string;
   readonly live: LiveSource;
+  /** Folder of the skills that come with Troupe; left out: none. */
+  readonly shippedSkills?: string;
 }
 
 export interface Workspace {

@@ -1,4 +1,5 @@
 /** Where ports meet the adapters of this machine. What hosts a supervisor comes with `hosting.ts`, only when one is opened. */
+import { fileURLToPath } from 'node:url';
 import { connectAt, type Io, type Machine } from '../cli/index.ts';
 import {
   type ControlDeps,
@@ -35,6 +36,7 @@ export function makeMachine(io: Io, version: string): Machine {
     codec: new StructuredCodec(),
     version,
     live: makeLiveSource(io, files),
+    shippedSkills: fileURLToPath(new URL('../../skills', import.meta.url)),
   };
   const open = (directory: string): Promise<Workspace> =>
     openWorkspace(deps, absolutePath(io.cwd, directory));
@@ -44,7 +46,8 @@ export function makeMachine(io: Io, version: string): Machine {
     async settingsPlaces(directory) {
       const userConfig = userConfigFolder(io.env);
       try {
-        return { userConfig, workspace: (await open(directory ?? '.')).places.workspace };
+        const { workspace, state } = (await open(directory ?? '.')).places;
+        return { userConfig, workspace, state };
       } catch (error) {
         if (directory !== undefined) throw error;
         return { userConfig, workspace: null };

@@ -10,7 +10,7 @@ import type { PolicySnapshot } from './policy.ts';
 import type { FailureData } from './provider.ts';
 import type { ActorKind } from './record.ts';
 import type { MailItem, SessionEntry } from './session.ts';
-import type { AgentProfile, Limits, TeamPermissions } from './team.ts';
+import type { AgentProfile, Limits, SkillFile, TeamPermissions } from './team.ts';
 import type { Usage } from './usage.ts';
 
 /** Where an actor works: the tree of its task, or the read-only view of the integration branch. */
@@ -39,6 +39,8 @@ export interface ActorStart {
   readonly scripts: Readonly<Record<string, string>>;
   readonly system: string;
   readonly tools: readonly string[];
+  /** Those that it may load; left out: none. */
+  readonly skills?: readonly SkillFile[];
   readonly limits: Limits;
   readonly permissions: TeamPermissions & {
     readonly attended: boolean;

@@ -174,6 +174,18 @@ export interface Team {
   readonly permissions: TeamPermissions;
 }
 
+/** A skill as it was when the run started; what lies beside its SKILL.md is read where it is. */
+export interface SkillFile {
+  readonly name: string;
+  readonly description: string;
+  readonly body: string;
+  readonly from: 'repository' | 'user' | 'shipped';
+  /** Absolute path of its folder. */
+  readonly root: string;
+  /** What lies there besides, relative to the root. */
+  readonly files: readonly string[];
+}
+
 /** `runs/<run>/run.json`. Unknown fields are kept by those who rewrite it. */
 export interface RunFile {
   readonly version: 1;
@@ -183,6 +195,8 @@ export interface RunFile {
   readonly teamFile: string | null;
   /** Script of the scripted provider by model reference, as read at the start. */
   readonly scripts: Readonly<Record<string, string>>;
+  /** Those that some profile of the team may load; left out: none. */
+  readonly skills?: readonly SkillFile[];
   readonly baseCommit: string;
   readonly workspace: string;
   /** Folder that holds this run's trees, one a task. */

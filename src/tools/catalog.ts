@@ -4,6 +4,7 @@ import { nearMatches } from '../kernel/index.ts';
 import type { ActorKind, ToolSpec } from '../protocol/index.ts';
 import { editFileTool, listDirTool, readFileTool, writeFileTool } from './file-tools.ts';
 import { globTool, grepTool } from './search-tools.ts';
+import { loadSkillTool } from './skill-tool.ts';
 import {
   bashTool,
   checkInboxTool,
@@ -25,6 +26,7 @@ const TOOLS: readonly Tool[] = [
   grepTool,
   writeFileTool,
   editFileTool,
+  loadSkillTool,
   bashTool,
   sendMessageTool,
   checkInboxTool,

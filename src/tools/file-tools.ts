@@ -29,7 +29,7 @@ export const readFileTool: Tool = makeTool({
   description:
     'Reads a text file of your tree. Each line is shown with its number and a tab before it; the numbers are not part ' +
     `of the file. Shows up to ${READ_LINES_MAX} lines; for more, call again with offset. Also reads the complete ` +
-    'output of your own earlier calls (outputs/<id>.log).',
+    'output of your own earlier calls (outputs/<id>.log), and the files of skills that you may load.',
   access: 'read',
   schema: parameters({
     path,
@@ -37,7 +37,9 @@ export const readFileTool: Tool = makeTool({
     limit: z.number().int().min(1).optional().describe('How many lines to show.'),
   }),
   check: (input, context) =>
-    isOwnOutput(input.path, context) ? null : checkPath(input.path, 'read', context),
+    isOwnOutput(input.path, context) || isSkillFile(input.path, context)
+      ? null
+      : checkPath(input.path, 'read', context),
   run: async (input, context) => {
     const file = await readAny(input.path, context);
     if (!file.ok) return failed(file.reason);
@@ -149,7 +151,15 @@ function isOwnOutput(given: string, context: ToolContext): boolean {
   return OUTPUT_PATH.test(given) && context.ownsOutput(given);
 }
 
+function isSkillFile(given: string, context: ToolContext): boolean {
+  return (context.skills?.file(given) ?? null) !== null;
+}
+
 async function readAny(given: string, context: ToolContext): Promise<TextFile> {
+  const brought = context.skills?.file(given) ?? null;
+  if (brought !== null) {
+    return readText({ ...brought, real: brought.path }, { exact: false });
+  }
   if (!isOwnOutput(given, context)) {
     const file = await locate(given, 'read', context);
     return file.ok ? readText(file, { exact: false }) : file;

@@ -15,6 +15,7 @@ export { type Access, type GuardedPath, guardPath } from './path-guard.ts';
 export type {
   Effect,
   Outputs,
+  SkillAccess,
   Tool,
   ToolAccess,
   ToolContext,

@@ -39,6 +39,8 @@ export interface ToolContext {
   readonly limitWork: WorkLimit;
   /** Of a search: what the rules keep shut. */
   readonly shut?: Shut | undefined;
+  /** Skills that this actor may load; left out: none. */
+  readonly skills?: SkillAccess | undefined;
 }
 
 export interface Shut {
@@ -46,6 +48,12 @@ export interface Shut {
   readonly globs: readonly string[];
   /** Asked again of each file that would be shown, by its path below the root. */
   readonly mayShow: (path: string) => boolean;
+}
+
+export interface SkillAccess {
+  load(call: { readonly name: string; readonly arguments?: string | undefined }): ToolOutcome;
+  /** Where a file is that one of them brings, by the path that it is told by; null when none does. */
+  file(path: string): { readonly tree: TreeFiles; readonly path: string } | null;
 }
 
 export type ToolAccess =

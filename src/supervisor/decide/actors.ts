@@ -11,6 +11,7 @@ import { type RosterEntry, systemPrompt } from '../../agent/index.ts';
 import { type ActorName, TroupeError, USER } from '../../kernel/index.ts';
 import { HandedOut } from '../../mailbox/index.ts';
 import type { ActorKind, AgentProfile } from '../../protocol/index.ts';
+import { skillCatalogue, skillsFor } from '../../skills/index.ts';
 import { toolsForKind } from '../../tools/index.ts';
 import { Draft } from '../draft.ts';
 import type { Happening } from '../inbox.ts';
@@ -53,7 +54,8 @@ export function startActor(draft: Draft, live: Live, actor: Starting): void {
     doom: null,
   });
   const spawn = actor.depth < file.team.limits.depth;
-  const tools = toolsOf(profile, toolsForKind(kind, { spawn }));
+  const skills = skillsFor(profile, file.skills ?? []);
+  const tools = toolsOf(profile, toolsForKind(kind, { spawn }), skills.length > 0);
   draft.effect({
     type: 'actor.start',
     host: kind === 'subagent' ? 'pool' : 'thread',
@@ -72,8 +74,10 @@ export function startActor(draft: Draft, live: Live, actor: Starting): void {
         kind,
         goal: file.team.goal,
         roster: roster(state),
+        skills: skillCatalogue(skills),
       }),
       tools,
+      ...(skills.length === 0 ? {} : { skills }),
       limits: file.team.limits,
       permissions: rulesFor(state, live, name),
       journalDirectory: '',
@@ -99,10 +103,13 @@ const TEAM_TOOLS: ReadonlySet<string> = new Set([
   'fail_task',
 ]);
 
-function toolsOf(profile: AgentProfile, possible: readonly string[]): string[] {
-  if (profile.tools === null) return [...possible];
-  const wanted = new Set(profile.tools);
-  return possible.filter((name) => wanted.has(name) || TEAM_TOOLS.has(name));
+/** Who has skills can load them, and nobody else is offered to. */
+function toolsOf(profile: AgentProfile, possible: readonly string[], hasSkills: boolean): string[] {
+  const wanted = profile.tools === null ? null : new Set(profile.tools);
+  return possible.filter((name) => {
+    if (name === 'load_skill') return hasSkills;
+    return wanted === null || wanted.has(name) || TEAM_TOOLS.has(name);
+  });
 }
 
 function roster(state: RunState): RosterEntry[] {

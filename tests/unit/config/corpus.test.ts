@@ -14,7 +14,7 @@ test.each(readdirSync(corpus).filter((file) => file.endsWith('.yaml')))(
       checkTasks: validateTasks,
       checkPolicy,
       tools: ['bash', 'read_file'],
-      skills: ['review', 'summarize'],
+      skills: { known: ['review', 'summarize'], untrusted: [] },
     });
     if (parsed.kind === 'ok') throw new Error(`${file} is accepted`);
     const lines = parsed.problems.map((problem) => formatProblem(file, problem));

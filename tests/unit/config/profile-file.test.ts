@@ -12,6 +12,7 @@ function parse(
     stem: 'writer',
     form: 'troupe',
     tools: TOOL_NAMES,
+    skills: { known: ['review'], untrusted: ['own'] },
     below,
     ...options,
   });

@@ -33,6 +33,7 @@ test('the parameters of each tool are those of the agreement', () => {
       "grep pattern path? glob? ignore_case? context? (thread)",
       "write_file path content (thread)",
       "edit_file path old_text new_text replace_all? (thread)",
+      "load_skill name arguments? (thread)",
       "bash command timeout_ms? background? (supervisor)",
       "send_message to text lane? (supervisor)",
       "check_inbox  (thread)",
