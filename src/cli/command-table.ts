@@ -49,6 +49,11 @@ const starting: readonly CommandSpec[] = [
         flags: '--run-id <id>',
         description: 'name the run (default: from the team name and time)',
       },
+      {
+        flags: '--mode <mode>',
+        description:
+          'ask, accept-edits, read-only, auto-in-sandbox or locked, instead of the team file’s',
+      },
       { flags: '--headless', description: 'nobody answers: what would be asked is denied' },
       { flags: '--detach', description: 'not available in this version' },
     ],
@@ -208,6 +213,20 @@ const results: readonly CommandSpec[] = [
 ];
 
 const permissions: readonly CommandSpec[] = [
+  {
+    name: 'trust',
+    args: [['[paths...]', 'files or folders of the repository (default: all that can be trusted)']],
+    summary: "let the repository's own policy, agents, skills and tool servers count",
+    details:
+      'Shows each file with what it would allow, and trusts its content as it is now. A file that changes has to be\n' +
+      "trusted again. Until then a repository's policy can only forbid and ask.",
+    options: [
+      { flags: '--list', description: 'only show them' },
+      { flags: '--revoke', description: 'take it back' },
+    ],
+    examples: ['troupe trust --list', 'troupe trust .troupe/policy.yaml', 'troupe trust --revoke'],
+    load: () => import('./commands/trust.ts'),
+  },
   {
     name: 'policy',
     args: [

@@ -64,6 +64,7 @@ export {
 } from './task-detail.ts';
 export { checkRunModels } from './team-file.ts';
 export { type CleanUp, cleanWorktrees, listWorktrees, type Removed } from './trees.ts';
+export { chooseTrustable, listTrustable, type Trustable, trustWords } from './trust.ts';
 export { readTrust, type TrustBook } from './trust-book.ts';
 export { type Whereabouts, whereIs } from './where.ts';
 export {

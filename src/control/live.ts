@@ -13,6 +13,7 @@ import type {
   StopActorParams,
   StopParams,
   SubscribeParams,
+  TrustParams,
 } from '../protocol/wire.ts';
 
 /** A `run` that is left out means the one that the supervisor holds; `control/no-run` when it holds none. */
@@ -23,6 +24,7 @@ export interface LiveControl {
   actors(run: string | undefined): Promise<readonly ActorRow[]>;
   send(params: SendParams): Promise<SendResult>;
   settleDead(params: SettleParams): Promise<SettleResult>;
+  trust(words: TrustParams['words']): Promise<void>;
   stopRun(params: StopParams): Promise<RunRow>;
   stopActor(params: StopActorParams): Promise<ActorRow>;
   /** What was missed since a cursor, then what happens; bounded, with a gap marker for who is slow. */

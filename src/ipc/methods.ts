@@ -27,6 +27,10 @@ export function makeHandlers(control: LiveControl): Handlers {
       'actors.list': ({ run }) => control.actors(run),
       'mail.send': (params) => control.send(params),
       'mail.settle': (params) => control.settleDead(params),
+      'trust.set': async ({ words }) => {
+        await control.trust(words);
+        return {};
+      },
       'run.stop': (params) => control.stopRun(params),
       'actor.stop': (params) => control.stopActor(params),
     },

@@ -8,6 +8,7 @@
  */
 import { z } from 'zod';
 import type { TroupeEvent } from './event.ts';
+import type { TrustRecord } from './policy.ts';
 import type { ActorRow, RunRow, TaskRow } from './shapes.ts';
 
 export interface HelloParams {
@@ -70,6 +71,11 @@ export interface SettleResult {
   readonly id: string;
 }
 
+/** A person's word on content of the repository. */
+export interface TrustParams {
+  readonly words: readonly Omit<TrustRecord, 'at'>[];
+}
+
 export interface StopParams extends RunParams {
   readonly now: boolean;
   readonly by: string;
@@ -102,6 +108,7 @@ export interface Methods {
   readonly 'actors.list': { readonly params: RunParams; readonly result: readonly ActorRow[] };
   readonly 'mail.send': { readonly params: SendParams; readonly result: SendResult };
   readonly 'mail.settle': { readonly params: SettleParams; readonly result: SettleResult };
+  readonly 'trust.set': { readonly params: TrustParams; readonly result: NoParams };
   readonly 'run.stop': { readonly params: StopParams; readonly result: RunRow };
   readonly 'actor.stop': { readonly params: StopActorParams; readonly result: ActorRow };
   readonly 'events.subscribe': {
@@ -134,6 +141,17 @@ export const methodParams: { readonly [M in MethodName]: z.ZodType<ParamsOf<M>> 
   'tasks.list': z.strictObject({ run }),
   'actors.list': z.strictObject({ run }),
   'mail.send': z.strictObject({ run, to: name, text: z.string(), interrupt: z.boolean() }),
+  'trust.set': z.strictObject({
+    words: z
+      .array(
+        z.strictObject({
+          what: z.enum(['trusted', 'revoked']),
+          hash: z.string().regex(/^[0-9a-f]{64}$/),
+          path: z.string().min(1).max(4096),
+        }),
+      )
+      .max(1000),
+  }),
   'mail.settle': z.strictObject({ run, id: name, what: z.enum(['retried', 'dropped']) }),
   'run.stop': z.strictObject({ run, now: z.boolean(), by: name }),
   'actor.stop': z.strictObject({ run, name, now: z.boolean(), by: name }),

@@ -77,6 +77,7 @@ function makeFakeControl(): LiveControl & { happen(event: TroupeEvent): void; re
           data: { near: ['ada'] },
         }),
       ),
+    trust: () => Promise.resolve(),
     stopRun: () => Promise.resolve(ROW),
     stopActor: () => Promise.reject(new Error('unused')),
     settleDead: () => Promise.reject(new Error('unused')),
