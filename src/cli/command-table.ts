@@ -119,6 +119,17 @@ const watching: readonly CommandSpec[] = [
     load: () => import('./commands/tail.ts'),
   },
   {
+    name: 'session',
+    args: [['<actor>', 'a member or subagent']],
+    summary: 'show the transcript of an actor: mail, answers, calls, results',
+    options: [
+      { flags: '--follow', description: 'go on with what is recorded until the run ends' },
+      RUN,
+    ],
+    examples: ['troupe session ada', 'troupe session lead --follow', 'troupe session ada --json'],
+    load: () => import('./commands/session.ts'),
+  },
+  {
     name: 'events',
     args: [],
     summary: 'show what happened in a run, one event a line',
@@ -144,6 +155,15 @@ const watching: readonly CommandSpec[] = [
     ],
     examples: ["troupe send ada 'Use the new parser'", "troupe send ada 'Stop that' --interrupt"],
     load: () => import('./commands/send.ts'),
+  },
+  {
+    name: 'compact',
+    args: [['<actor>', 'whose conversation']],
+    summary: 'have an actor sum up the older part of its conversation',
+    details: 'It is done by itself before a conversation gets too long for the model.',
+    options: [{ flags: '--focus <text>', description: 'what must be kept above all' }, RUN],
+    examples: ['troupe compact lead', "troupe compact ada --focus 'the failing tests'"],
+    load: () => import('./commands/compact.ts'),
   },
   {
     name: 'mail',

@@ -83,6 +83,13 @@ export const errors = {
       hint: '`troupe runs` lists all runs; `troupe resume RUN` goes on with an interrupted one.',
       exit: EXIT.noSupervisor,
     }),
+  notLiveForCompact: (run: string): TroupeError =>
+    new TroupeError({
+      code: 'control/not-running',
+      message: `no supervisor works on the run ${run}, so no conversation of it can be compacted now`,
+      hint: `When it goes on (\`troupe resume ${run}\`) long conversations are compacted by themselves.`,
+      exit: EXIT.noSupervisor,
+    }),
   notHeld: (run: string): TroupeError =>
     new TroupeError({
       code: 'control/not-running',

@@ -5,6 +5,8 @@
 import type { EventSubscription } from '../events/index.ts';
 import type { ActorRow, RunRow, TaskRow } from '../protocol/shapes.ts';
 import type {
+  CompactParams,
+  CompactResult,
   SendParams,
   SendResult,
   SettleParams,
@@ -25,6 +27,7 @@ export interface LiveControl {
   send(params: SendParams): Promise<SendResult>;
   settleDead(params: SettleParams): Promise<SettleResult>;
   trust(words: TrustParams['words']): Promise<void>;
+  compact(params: CompactParams): Promise<CompactResult>;
   stopRun(params: StopParams): Promise<RunRow>;
   stopActor(params: StopActorParams): Promise<ActorRow>;
   /** What was missed since a cursor, then what happens; bounded, with a gap marker for who is slow. */

@@ -32,6 +32,7 @@ export function makeHandlers(control: LiveControl): Handlers {
         return {};
       },
       'run.stop': (params) => control.stopRun(params),
+      'actor.compact': (params) => control.compact(params),
       'actor.stop': (params) => control.stopActor(params),
     },
     subscribe(params, open) {

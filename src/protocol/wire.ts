@@ -85,6 +85,19 @@ export interface StopActorParams extends StopParams {
   readonly name: string;
 }
 
+export interface CompactParams extends RunParams {
+  readonly name: string;
+  /** What the summary must keep above all. */
+  readonly focus?: string | undefined;
+}
+
+/** It was asked for: the actor does it at its next boundary, and the event `session.compacted` tells of it. */
+export interface CompactResult {
+  readonly run: string;
+  readonly name: string;
+  readonly state: 'asked';
+}
+
 export interface SubscribeParams extends RunParams {
   /** A cursor `<seq>.<i>`; events after it are replayed first. Without it only what happens from now on is sent. */
   readonly from?: string | undefined;
@@ -110,6 +123,7 @@ export interface Methods {
   readonly 'mail.settle': { readonly params: SettleParams; readonly result: SettleResult };
   readonly 'trust.set': { readonly params: TrustParams; readonly result: NoParams };
   readonly 'run.stop': { readonly params: StopParams; readonly result: RunRow };
+  readonly 'actor.compact': { readonly params: CompactParams; readonly result: CompactResult };
   readonly 'actor.stop': { readonly params: StopActorParams; readonly result: ActorRow };
   readonly 'events.subscribe': {
     readonly params: SubscribeParams;
@@ -154,6 +168,7 @@ export const methodParams: { readonly [M in MethodName]: z.ZodType<ParamsOf<M>> 
   }),
   'mail.settle': z.strictObject({ run, id: name, what: z.enum(['retried', 'dropped']) }),
   'run.stop': z.strictObject({ run, now: z.boolean(), by: name }),
+  'actor.compact': z.strictObject({ run, name, focus: z.string().min(1).max(1000).optional() }),
   'actor.stop': z.strictObject({ run, name, now: z.boolean(), by: name }),
   'events.subscribe': z.strictObject({
     run,

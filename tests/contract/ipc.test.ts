@@ -79,6 +79,7 @@ function makeFakeControl(): LiveControl & { happen(event: TroupeEvent): void; re
       ),
     trust: () => Promise.resolve(),
     stopRun: () => Promise.resolve(ROW),
+    compact: () => Promise.reject(new Error('unused')),
     stopActor: () => Promise.reject(new Error('unused')),
     settleDead: () => Promise.reject(new Error('unused')),
     subscribe: ({ run, from }) => ({

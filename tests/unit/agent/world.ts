@@ -44,6 +44,7 @@ export interface WorldOptions {
   readonly turns?: number;
   readonly entries?: readonly SessionEntry[];
   readonly rules?: readonly PermissionRule[];
+  readonly context?: AgentDeps['context'];
 }
 
 const RECORDED = new Set(['answer', 'result', 'permit', 'act']);
@@ -73,6 +74,8 @@ export class World {
   onPermit: (tool: string) => Promise<ActorReply> = () => Promise.resolve({ type: 'permitted' });
   /** Crash at that recorded request, counted from 1. */
   crashes: { at: number; when: 'before' | 'after' }[] = [];
+  /** Of the user, for a compaction. */
+  wish: { readonly focus: string | null } | null = null;
   incarnations = 0;
   #recorded = 0;
   #calls = 0;
@@ -151,6 +154,7 @@ export class World {
         const mark = entry.ok ? '' : '! ';
         return `  ${entry.tool}: ${mark}${entry.text.replaceAll('\n', ' / ')}`;
       }
+      if (entry.type === 'compaction') return `compaction ${entry.cause} ${entry.by}`;
       const parts = entry.content.map((block) =>
         block.type === 'text' ? block.text : `[${block.name}]`,
       );
@@ -205,6 +209,7 @@ export class World {
       model: 'demo.yaml',
       clock: this.clock,
       entries: [...this.journal],
+      ...(this.#options.context === undefined ? {} : { context: this.#options.context }),
       treeAt: () => this.tree,
       outputs: this.outputs,
       limitWork: (work) => {
@@ -265,6 +270,8 @@ export class World {
       case 'delivered':
         this.log.push(`delivered ${request.n.join(',')}`);
         return { type: 'noted' };
+      case 'team':
+        return { type: 'team', text: '- bo: teammate, implementer' };
       case 'live':
         return { type: 'noted' };
     }
@@ -390,6 +397,12 @@ class Running implements AgentPort {
 
   takeMail(): readonly Envelope[] {
     return this.#queue.splice(0);
+  }
+
+  takeCompaction(): { readonly focus: string | null } | null {
+    const wish = this.#world.wish;
+    this.#world.wish = null;
+    return wish;
   }
 
   waitForMail(signal: AbortSignal): Promise<void> {
