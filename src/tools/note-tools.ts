@@ -28,7 +28,7 @@ export const todoWriteTool: Tool = makeTool({
 
 export const todoReadTool: Tool = makeTool({
   name: 'todo_read',
-  description: 'Shows your todo list.',
+  description: 'Shows your todo list, as you wrote it last.',
   access: 'read',
   schema: parameters({}),
   run: async (_input, context) => {

@@ -77,6 +77,7 @@ export class World {
   /** Of the user, for a compaction. */
   wish: { readonly focus: string | null } | null = null;
   incarnations = 0;
+  #onCompaction: () => void = () => undefined;
   #recorded = 0;
   #calls = 0;
   #running: Running | null = null;
@@ -132,6 +133,21 @@ export class World {
       if (outcome !== 'crashed') return outcome;
       await running.end;
     }
+  }
+
+  /** As `troupe compact` does it. */
+  wantCompaction(wish: { readonly focus: string | null }): void {
+    this.wish = wish;
+    this.#running?.wake();
+  }
+
+  /** Resolves when the next compaction is recorded. */
+  async compacted(): Promise<void> {
+    await this.clock.runUntil(
+      new Promise<void>((resolve) => {
+        this.#onCompaction = resolve;
+      }),
+    );
   }
 
   start(): void {
@@ -323,7 +339,10 @@ export class World {
   #append(entries: readonly SessionEntry[]): number {
     const seq = (this.journal.at(-1)?.seq ?? 0) + 1;
     const at = isoTime(this.clock.now());
-    for (const entry of entries) this.journal.push({ seq, at, entry });
+    for (const entry of entries) {
+      this.journal.push({ seq, at, entry });
+      if (entry.type === 'compaction') this.#onCompaction();
+    }
     return seq;
   }
 }
@@ -366,6 +385,10 @@ class Running implements AgentPort {
     for (const handler of this.#handlers) handler();
     this.#cut();
     this.#armCut();
+  }
+
+  wake(): void {
+    for (const wake of this.#waiters.splice(0)) wake();
   }
 
   rest(): void {
