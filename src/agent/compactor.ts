@@ -36,6 +36,7 @@ import {
   ANSWER_WINDOW_SHARE,
   BYTES_PER_CUT_RESULT,
   COMPACTIONS_IN_A_ROW,
+  ESTIMATE_SLACK,
   KEEP,
   SHRINK_MIN,
   SUMMARY_BYTES_MAX,
@@ -167,7 +168,10 @@ export class Compactor {
 
   #limit(): number {
     const window = this.#window();
-    return Math.min(window * this.#limits.compactAt, window - this.answerTokens);
+    return Math.min(
+      window * this.#limits.compactAt,
+      window * ESTIMATE_SLACK - this.answerTokens,
+    );
   }
 
   /** Compactions since the last answer. */

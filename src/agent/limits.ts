@@ -49,3 +49,5 @@ export const KEEP: readonly {
 ];
 /** A window that is learnt from a refusal is at least that share of what it was held for: some refusals have other causes. */
 export const WINDOW_LEARNT_MIN = 0.02;
+/** Share of the window that is planned with: what came since the model last counted is only estimated. */
+export const ESTIMATE_SLACK = 0.97;

@@ -14,7 +14,10 @@ export async function compactActor(
   const view = await viewRun(workspace, wish.run, 'compact');
   const known = actorNames(view);
   if (!known.includes(wish.name)) throw errors.unknownActor(wish.name, known);
-  if (!view.liveness.alive) throw errors.notLiveForCompact(view.run);
+  const { ended } = view.state.run;
+  if (ended !== null || !view.liveness.alive) {
+    throw errors.notLiveForCompact(view.run, ended?.state ?? null);
+  }
   const done = await deliver({ ...wish, run: view.run });
   if (done !== null) return done;
   throw errors.silent();

@@ -116,7 +116,7 @@ export function shownResult(result: ResultEntry, compaction: CompactionEntry): R
 }
 
 /** Whether showing head and tail of it saves anything. */
-export function isCuttable(result: ResultEntry): boolean {
+function isCuttable(result: ResultEntry): boolean {
   return result.text.length > 2 * (CUT_HEAD_CHARS + CUT_TAIL_CHARS);
 }
 

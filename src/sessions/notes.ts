@@ -15,8 +15,8 @@ export interface OwnNotes {
 
 type Call = Extract<ContentBlock, { type: 'call' }>;
 
-export const TODO_WRITE = 'todo_write';
-export const NOTE_SAVE = 'note_save';
+const TODO_WRITE = 'todo_write';
+const NOTE_SAVE = 'note_save';
 
 /** Of the entries given, which begin with a chapter. */
 export function ownNotes(entries: readonly PlacedEntry[]): OwnNotes {
