@@ -24,7 +24,10 @@ test('the workspace’s config goes over the user’s, name by name; bounds are 
   const outcome = resolveConfig({
     env: {},
     workspaceFile: { path: 'w', config: read('windows: { openai/m: 8000 }') },
-    userFile: { path: 'u', config: read('windows: { openai/m: 9000, a/b: 7000 }\ncompact_at: 0.5') },
+    userFile: {
+      path: 'u',
+      config: read('windows: { openai/m: 9000, a/b: 7000 }\ncompact_at: 0.5'),
+    },
   });
   expect(outcome).toMatchObject({
     kind: 'ok',
