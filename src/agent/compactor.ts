@@ -168,10 +168,7 @@ export class Compactor {
 
   #limit(): number {
     const window = this.#window();
-    return Math.min(
-      window * this.#limits.compactAt,
-      window * ESTIMATE_SLACK - this.answerTokens,
-    );
+    return Math.min(window * this.#limits.compactAt, window * ESTIMATE_SLACK - this.answerTokens);
   }
 
   /** Compactions since the last answer. */
