@@ -218,6 +218,7 @@ export function toolContext(run: CallDeps): ToolContext {
       conversation.admitBulk();
       return conversation.waiting.length;
     },
+    todo: () => conversation.todo(),
     limitWork: deps.limitWork,
     skills: skillAccess(deps.start.skills ?? [], deps.treeAt),
   };

@@ -9,6 +9,7 @@
 import { asTaskId, type TaskId } from '../kernel/index.ts';
 import {
   type ActorKind,
+  type CompactionEntry,
   type ContentBlock,
   type Envelope,
   type MailItem,
@@ -23,8 +24,11 @@ import {
   buildMessages,
   type CallBlock,
   callsOf,
+  currentChapter,
   danglingCalls,
+  ownNotes,
   textOf,
+  todoLines,
 } from '../sessions/index.ts';
 
 export type Next =
@@ -119,8 +123,32 @@ export class Conversation {
     }
   }
 
-  messages(): Message[] {
-    return buildMessages(this.#withWaiting(), { kind: this.#kind, firstPrompt: this.#prompt });
+  /** `compaction`: as they would be after it. */
+  messages(compaction?: CompactionEntry): Message[] {
+    const options = { kind: this.#kind, firstPrompt: this.#prompt };
+    return buildMessages(this.#withWaiting(compaction), options);
+  }
+
+  /** What the next request is about. */
+  chapter(): readonly PlacedEntry[] {
+    return currentChapter(this.#withWaiting(), this.#kind);
+  }
+
+  /** The last answer called `compact`, and nothing has come of it yet. */
+  wantsCompaction(): { readonly focus: string | null } | null {
+    const at = this.#entries.findLastIndex(({ entry }) => entry.type === 'answer');
+    const answer = this.#entries[at]?.entry;
+    if (answer?.type !== 'answer') return null;
+    if (this.#entries.slice(at).some(({ entry }) => entry.type === 'compaction')) return null;
+    const call = callsOf(answer).find((one) => one.name === 'compact' && this.#succeeded(one.id));
+    if (call === undefined) return null;
+    const focus = field(call.input, 'focus');
+    return { focus: typeof focus === 'string' ? focus : null };
+  }
+
+  /** One line an item. */
+  todo(): string[] {
+    return todoLines(ownNotes(currentChapter(this.#entries, this.#kind)).todo);
   }
 
   next(workplace: Workplace | null): Next {
@@ -164,7 +192,7 @@ export class Conversation {
       if (entry.type === 'mail') seen.length = 0;
       else if (entry.type === 'answer') {
         for (const call of callsOf(entry)) calls.set(call.id, keyOf(call));
-      } else if (entry.interrupted === undefined) {
+      } else if (entry.type === 'result' && entry.interrupted === undefined) {
         seen.push(`${calls.get(entry.call) ?? ''}\n${entry.ok}\n${entry.text}`);
       }
     }
@@ -179,13 +207,16 @@ export class Conversation {
     if (entry.type === 'mail') for (const item of entry.items) this.#known.add(item.n);
     else if (entry.type === 'result') {
       if (entry.output !== undefined) this.#outputs.add(entry.output);
+    } else if (entry.type === 'compaction') {
+      for (const { output } of entry.cut) this.#outputs.add(output);
     } else for (const call of callsOf(entry)) this.#callIds.add(call.id);
   }
 
-  #withWaiting(): readonly PlacedEntry[] {
-    if (this.#waiting.length === 0) return this.#entries;
-    const entry: SessionEntry = { type: 'mail', items: this.#waiting };
-    return [...this.#entries, { seq: this.lastSeq, at: '', entry }];
+  #withWaiting(compaction?: CompactionEntry): readonly PlacedEntry[] {
+    const more: SessionEntry[] = compaction === undefined ? [] : [compaction];
+    if (this.#waiting.length > 0) more.push({ type: 'mail', items: this.#waiting });
+    if (more.length === 0) return this.#entries;
+    return [...this.#entries, ...more.map((entry) => ({ seq: this.lastSeq, at: '', entry }))];
   }
 
   #lastAnswer(): AnswerEntry | null {

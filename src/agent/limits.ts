@@ -19,3 +19,35 @@ export const CONTEXT_CHARS_MAX = 32_000;
 export const IMPORT_DEPTH_MAX = 3;
 /** Folders that are looked into for them. */
 export const CONTEXT_FOLDERS_MAX = 24;
+
+/** Share of a model's window that one answer may take. */
+export const ANSWER_WINDOW_SHARE = 0.25;
+/** A token of a model that has not counted anything yet; what it counts takes the place of this. */
+export const TOKENS_PER_BYTE = 0.3;
+/** Of a summary: tokens, share of the window, bytes in the record. */
+export const SUMMARY_TOKENS_MAX = 4000;
+export const SUMMARY_WINDOW_SHARE = 0.1;
+export const SUMMARY_BYTES_MAX: number = 32 * 1024;
+export const WORDS_PER_TOKEN = 0.6;
+/** Share of the window that the turns take that are told to who sums them up. */
+export const TOLD_WINDOW_SHARE = 0.6;
+/** What is left of a result of which head and tail are shown, about. */
+export const BYTES_PER_CUT_RESULT = 1100;
+/** A compaction leaves at most that share, or it is not worth its price. */
+export const SHRINK_MIN = 0.75;
+/** Compactions after which a model that still finds the request too long is believed. */
+export const COMPACTIONS_IN_A_ROW = 3;
+/** What is kept, as shares of the window, mildest first: newest turns, older letters, and how long one result may be. */
+export const KEEP: readonly {
+  readonly turns: number;
+  readonly letters: number;
+  readonly results: number;
+}[] = [
+  { turns: 0.25, letters: 0.2, results: 0.15 },
+  { turns: 0, letters: 0.1, results: 0.1 },
+  { turns: 0, letters: 0.05, results: 0 },
+];
+/** A window that is learnt from a refusal is at least that share of what it was held for: some refusals have other causes. */
+export const WINDOW_LEARNT_MIN = 0.02;
+/** Share of the window that is planned with: what came since the model last counted is only estimated. */
+export const ESTIMATE_SLACK = 0.97;

@@ -9,18 +9,20 @@
  * - L12 Whatever keeps the agent from going on is told (`idle`, `stuck`) with its reason; nothing ends in silence.
  */
 import { fromErrorShape, InvariantError, toErrorShape } from '../kernel/index.ts';
-import type { FailureData, ProviderRequest, SessionEntry, ToolSpec } from '../protocol/index.ts';
+import type { ProviderRequest, SessionEntry, ToolSpec } from '../protocol/index.ts';
 import { callsOf } from '../sessions/index.ts';
 import { toolSpecs } from '../tools/index.ts';
 import { type Answer, ask, Models } from './ask.ts';
 import { type CallDeps, runCalls } from './calls.ts';
+import { Compactor } from './compactor.ts';
 import { Conversation, type Next } from './conversation.ts';
 import { Interrupts } from './interrupts.ts';
-import { ANSWER_TOKENS_MAX, SAME_CALLS_MAX } from './limits.ts';
+import { SAME_CALLS_MAX } from './limits.ts';
 import type { AgentDeps, AgentEnd } from './port.ts';
 import { Recorder } from './recorder.ts';
 import { closeDangling } from './recover.ts';
 import { Surroundings } from './surroundings.ts';
+import type { Trouble } from './trouble.ts';
 
 /** Ends by value; throws only on a broken invariant. A lead and teammates end with the signal alone. */
 export async function runAgent(deps: AgentDeps, signal: AbortSignal): Promise<AgentEnd> {
@@ -39,12 +41,7 @@ export async function runAgent(deps: AgentDeps, signal: AbortSignal): Promise<Ag
   }
 }
 
-interface Trouble {
-  readonly code: string;
-  readonly message: string;
-  readonly hint?: string | undefined;
-  readonly data?: FailureData | undefined;
-}
+const OVERFLOW = 'providers/context-overflow';
 
 class Agent {
   readonly #deps: AgentDeps;
@@ -56,6 +53,7 @@ class Agent {
   readonly #specs: readonly ToolSpec[];
   readonly #models: Models;
   readonly #surroundings: Surroundings;
+  readonly #compactor: Compactor;
   readonly #delivered = new Set<number>();
   /** Got stuck: only new mail sets it going again. */
   #parked = false;
@@ -78,6 +76,12 @@ class Agent {
     this.#specs = toolSpecs(start.tools);
     const { provider, model, fallbacks = [] } = deps;
     this.#models = new Models([{ ref: start.model, provider, model }, ...fallbacks]);
+    this.#compactor = new Compactor({
+      ...this.#calls,
+      models: this.#models,
+      specs: this.#specs,
+      system: () => this.#surroundings.system(port.workplace()),
+    });
   }
 
   interrupt(): void {
@@ -89,6 +93,7 @@ class Agent {
     for (;;) {
       this.#signal.throwIfAborted();
       this.#takeIn();
+      await this.#compactor.whenAsked(this.#parked || this.#announced !== null);
       const next = this.#next();
       if (next.kind === 'answered' && this.#deps.start.kind === 'subagent') {
         return { kind: 'finished', text: next.text };
@@ -150,6 +155,8 @@ class Agent {
   /** One model answer and the calls it asked for; null when it can go on. */
   async #turn(): Promise<Trouble | null> {
     const { start, port, clock, random } = this.#deps;
+    const full = await this.#compactor.makeRoom(this.#interrupts.signal);
+    if (full !== null) return full;
     const task = port.workplace()?.task ?? null;
     const mail = [...this.#conversation.waiting];
     const request: ProviderRequest = {
@@ -157,7 +164,7 @@ class Agent {
       system: await this.#surroundings.system(port.workplace()),
       tools: this.#specs,
       messages: this.#conversation.messages(),
-      maxTokens: ANSWER_TOKENS_MAX,
+      maxTokens: this.#compactor.answerTokens,
       actor: start.name,
       profile: start.profile.name,
       task,
@@ -176,7 +183,9 @@ class Agent {
       this.#interrupts.signal,
     );
     if (asked.kind === 'aborted') return null;
-    if (asked.kind === 'error') return asked;
+    if (asked.kind === 'error') {
+      return asked.code === OVERFLOW ? this.#compactor.afterOverflow(asked) : asked;
+    }
     const calls = callsOf(asked);
     const repeated = calls.find((call) => !this.#conversation.isFreshCall(call.id));
     if (repeated !== undefined || calls.length < countCalls(asked)) {

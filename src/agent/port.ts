@@ -26,7 +26,9 @@ export interface AgentPort {
   request(request: ActorRequest): Promise<ActorReply>;
   /** What was pushed since the last call, in the order given; mail that was not seen yet is pushed again at a start. */
   takeMail(): readonly Envelope[];
-  /** Resolves when `takeMail` would give something; rejects with the signal's reason. */
+  /** Whether the user has asked for a compaction since the last call, and what is to be kept above all. */
+  takeCompaction(): { readonly focus: string | null } | null;
+  /** Resolves when `takeMail` or `takeCompaction` would give something; rejects with the signal's reason. */
   waitForMail(signal: AbortSignal): Promise<void>;
   /** Calls back for each envelope of lane `interrupt` or `control`, after `takeMail` would give it. Returns the way out. */
   onInterrupt(handler: () => void): () => void;
@@ -54,6 +56,15 @@ export interface AgentDeps {
   readonly limitWork: WorkLimit;
   /** What a path leads to on the disk; without it names stand for themselves. */
   readonly look?: ((path: string) => PathFact) | undefined;
+  /** Left out: conversations are compacted only when the model itself says that they are too long. */
+  readonly context?: ContextLimits;
+}
+
+export interface ContextLimits {
+  /** Tokens that the model takes, request and answer together. */
+  readonly window: number;
+  /** Share of it at which the conversation is compacted. */
+  readonly compactAt: number;
 }
 
 export type AgentEnd =

@@ -49,6 +49,11 @@ const starting: readonly CommandSpec[] = [
         flags: '--run-id <id>',
         description: 'name the run (default: from the team name and time)',
       },
+      {
+        flags: '--mode <mode>',
+        description:
+          'ask, accept-edits, read-only, auto-in-sandbox or locked, instead of the team file’s',
+      },
       { flags: '--headless', description: 'nobody answers: what would be asked is denied' },
       { flags: '--detach', description: 'not available in this version' },
     ],
@@ -114,6 +119,17 @@ const watching: readonly CommandSpec[] = [
     load: () => import('./commands/tail.ts'),
   },
   {
+    name: 'session',
+    args: [['<actor>', 'a member or subagent']],
+    summary: 'show the transcript of an actor: mail, answers, calls, results',
+    options: [
+      { flags: '--follow', description: 'go on with what is recorded until the run ends' },
+      RUN,
+    ],
+    examples: ['troupe session ada', 'troupe session lead --follow', 'troupe session ada --json'],
+    load: () => import('./commands/session.ts'),
+  },
+  {
     name: 'events',
     args: [],
     summary: 'show what happened in a run, one event a line',
@@ -139,6 +155,15 @@ const watching: readonly CommandSpec[] = [
     ],
     examples: ["troupe send ada 'Use the new parser'", "troupe send ada 'Stop that' --interrupt"],
     load: () => import('./commands/send.ts'),
+  },
+  {
+    name: 'compact',
+    args: [['<actor>', 'whose conversation']],
+    summary: 'have an actor sum up the older part of its conversation',
+    details: 'It is done by itself before a conversation gets too long for the model.',
+    options: [{ flags: '--focus <text>', description: 'what must be kept above all' }, RUN],
+    examples: ['troupe compact lead', "troupe compact ada --focus 'the failing tests'"],
+    load: () => import('./commands/compact.ts'),
   },
   {
     name: 'mail',
@@ -208,6 +233,20 @@ const results: readonly CommandSpec[] = [
 ];
 
 const permissions: readonly CommandSpec[] = [
+  {
+    name: 'trust',
+    args: [['[paths...]', 'files or folders of the repository (default: all that can be trusted)']],
+    summary: "let the repository's own policy, agents, skills and tool servers count",
+    details:
+      'Shows each file with what it would allow, and trusts its content as it is now. A file that changes has to be\n' +
+      "trusted again. Until then a repository's policy can only forbid and ask.",
+    options: [
+      { flags: '--list', description: 'only show them' },
+      { flags: '--revoke', description: 'take it back' },
+    ],
+    examples: ['troupe trust --list', 'troupe trust .troupe/policy.yaml', 'troupe trust --revoke'],
+    load: () => import('./commands/trust.ts'),
+  },
   {
     name: 'policy',
     args: [

@@ -34,3 +34,4 @@ export { BUILT_IN_PROFILES, type SkillNames } from './profiles.ts';
 export type { ProviderKind, ProviderSecret, ProviderSettings } from './providers.ts';
 export type { TeamDefaults } from './resolve-team.ts';
 export { teamTemplate } from './template.ts';
+export { WINDOWS_DATE, type Windows, windowOf } from './windows.ts';

@@ -34,3 +34,10 @@ export const TOUCHES_MAX = 200;
 export const GLOB_MAX = 1_024;
 /** The longest delay a timer takes is 24.8 days. */
 export const DURATION_MAX_MS: number = 24 * 24 * 3_600_000;
+/** Tokens of a model's window: less than that holds no tools, more has no model. */
+export const WINDOW_MIN = 2_000;
+export const WINDOW_MAX = 100_000_000;
+/** Share of the window at which a conversation is compacted. */
+export const COMPACT_AT = 0.8;
+export const COMPACT_AT_MIN = 0.2;
+export const COMPACT_AT_MAX = 0.95;

@@ -7,7 +7,7 @@ import * as z from 'zod';
 import type { LogLevel } from '../kernel/ports.ts';
 import type { Limits } from '../protocol/team.ts';
 import { readDocument } from './document.ts';
-import { DEFAULTS, FALLBACKS_MAX } from './limits.ts';
+import { COMPACT_AT, DEFAULTS, FALLBACKS_MAX } from './limits.ts';
 import { type Prices, prices, type RawPrice, readPrice } from './prices.ts';
 import type { Problem } from './problem.ts';
 import {
@@ -19,6 +19,7 @@ import {
 } from './providers.ts';
 import { limits, type RawLimits } from './raw-team.ts';
 import { findingsOf, model, object, quote, text } from './schema.ts';
+import { compactAt, type Windows, windows } from './windows.ts';
 
 export interface ConfigFile {
   readonly model?: string | undefined;
@@ -30,6 +31,10 @@ export interface ConfigFile {
   readonly fallback?: readonly string[] | undefined;
   readonly providers?: Readonly<Record<string, RawProvider>> | undefined;
   readonly prices?: Readonly<Record<string, RawPrice>> | undefined;
+  /** Tokens that a model takes, by `provider/model` or `provider/*`. */
+  readonly windows?: Windows | undefined;
+  /** Share of the window at which conversations are compacted. */
+  readonly compact_at?: number | undefined;
 }
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
@@ -42,6 +47,8 @@ const configSchema: z.ZodType<ConfigFile> = object({
   fallback: z.array(model).max(FALLBACKS_MAX).optional(),
   providers: providers.optional(),
   prices: prices.optional(),
+  windows: windows.optional(),
+  compact_at: compactAt.optional(),
 });
 
 export type ParsedConfig =
@@ -70,6 +77,9 @@ export interface ModelSettings {
   readonly providers: Readonly<Record<string, ProviderSettings>>;
   /** The user's own prices; `priceOf` has the list. */
   readonly prices: Prices;
+  /** The user's own windows; `windowOf` has the table. */
+  readonly windows: Windows;
+  readonly compactAt: number;
 }
 
 export interface ResolvedConfig {
@@ -145,6 +155,8 @@ export function resolveConfig(sources: ConfigSources): ConfigOutcome {
     models: Object.freeze({
       providers: resolved.providers,
       prices: ownPrices(files.map((file) => file.config)),
+      windows: ownWindows(files.map((file) => file.config)),
+      compactAt: pick((file) => file.compact_at, COMPACT_AT).value,
     }),
   };
   return { kind: 'ok', config: withSecrets(shown, resolved.secrets) };
@@ -155,6 +167,14 @@ function ownPrices(configs: readonly ConfigFile[]): Prices {
   const own: Record<string, ReturnType<typeof readPrice>> = {};
   for (const { prices: raw = {} } of configs) {
     for (const [ref, price] of Object.entries(raw)) own[ref] ??= readPrice(price);
+  }
+  return Object.freeze(own);
+}
+
+function ownWindows(configs: readonly ConfigFile[]): Windows {
+  const own: Record<string, number> = {};
+  for (const { windows: raw = {} } of configs) {
+    for (const [ref, tokens] of Object.entries(raw)) own[ref] ??= tokens;
   }
   return Object.freeze(own);
 }

@@ -4,7 +4,13 @@
  * `permissions`, which the caller passes in.
  */
 import * as z from 'zod';
-import type { Effect, PolicyFile, PolicyMode, PolicyProfile } from '../protocol/team.ts';
+import {
+  type Effect,
+  POLICY_MODES,
+  type PolicyFile,
+  type PolicyMode,
+  type PolicyProfile,
+} from '../protocol/team.ts';
 import { readDocument } from './document.ts';
 import { effect, type RawRule, resolveRule, ruleSchema } from './policy-rule.ts';
 import type { Finding, Path, Problem } from './problem.ts';
@@ -64,7 +70,7 @@ export type ParsedPolicy =
   | { readonly kind: 'ok'; readonly policy: PolicyFile; readonly warnings: readonly Problem[] }
   | { readonly kind: 'problems'; readonly problems: readonly Problem[] };
 
-const mode = z.enum(['ask', 'accept-edits', 'read-only', 'auto-in-sandbox', 'locked']);
+const mode = z.enum(POLICY_MODES);
 const example = object({
   bash: z.string().optional(),
   read: z.string().optional(),

@@ -83,6 +83,19 @@ export const errors = {
       hint: '`troupe runs` lists all runs; `troupe resume RUN` goes on with an interrupted one.',
       exit: EXIT.noSupervisor,
     }),
+  notLiveForCompact: (run: string, ended: string | null): TroupeError =>
+    new TroupeError({
+      code: ended === null ? 'control/not-running' : 'control/run-ended',
+      message:
+        ended === null
+          ? `no supervisor works on the run ${run}, so no conversation of it can be compacted now`
+          : `the run ${run} has ended (${ended}): no conversation of it goes on`,
+      hint:
+        ended === null
+          ? `When it goes on (\`troupe resume ${run}\`) long conversations are compacted by themselves.`
+          : undefined,
+      exit: ended === null ? EXIT.noSupervisor : EXIT.unfinished,
+    }),
   notHeld: (run: string): TroupeError =>
     new TroupeError({
       code: 'control/not-running',

@@ -6,6 +6,7 @@
  * only when its run has ended and its work is saved (`trees.ts`).
  */
 export { type CheckAnswer, checkTeam } from './check.ts';
+export { compactActor } from './compact.ts';
 export { type DiffAnswer, type DiffQuery, diffOf } from './diff.ts';
 export { examine, type Finding } from './doctor.ts';
 export { errors as controlErrors } from './errors.ts';
@@ -46,6 +47,12 @@ export {
 } from './queries.ts';
 export { createRun, forgetRun, readRunFile } from './run-store.ts';
 export { type Sent, sendMail } from './send.ts';
+export {
+  followTranscript,
+  readTranscript,
+  type SessionAnswer,
+  type SessionRow,
+} from './session.ts';
 export { readSettings, type SettingsPlaces } from './settings.ts';
 export {
   checkSkills,
@@ -64,6 +71,7 @@ export {
 } from './task-detail.ts';
 export { checkRunModels } from './team-file.ts';
 export { type CleanUp, cleanWorktrees, listWorktrees, type Removed } from './trees.ts';
+export { chooseTrustable, listTrustable, type Trustable, trustWords } from './trust.ts';
 export { readTrust, type TrustBook } from './trust-book.ts';
 export { type Whereabouts, whereIs } from './where.ts';
 export {

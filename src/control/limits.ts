@@ -13,3 +13,8 @@ export const SMALL_BYTES_MAX: number = 4 * 1024 * 1024;
 /** Bytes of one policy file, and files of the administrator that are read. */
 export const POLICY_BYTES_MAX: number = 1024 * 1024;
 export const POLICY_FILES_MAX = 64;
+
+/** Files of a repository that can be trusted, folders deep, and bytes of each. */
+export const TRUST_FILES_MAX = 500;
+export const TRUST_DEPTH_MAX = 8;
+export const TRUST_BYTES_MAX: number = 1024 * 1024;

@@ -61,6 +61,12 @@ export function makeLiveControl(options: LiveControlOptions): LiveControl {
       const held = runOf(run);
       return { run: held, ...(await supervisor.settleDead({ run: held, id, what })) };
     },
+    trust: (words) => supervisor.trust(words),
+    compact: async ({ run, name, focus }) => {
+      const id = runOf(run);
+      await supervisor.compact({ run: id, name, focus: focus ?? null });
+      return { run: id, name, state: 'asked' };
+    },
     stopRun: async ({ run, now, by }) => supervisor.stop({ run: runOf(run), now, by }),
     stopActor: async ({ run, name, now, by }) =>
       supervisor.stopActor({ run: runOf(run), name, now, by }),

@@ -5,6 +5,8 @@
 import type { EventSubscription } from '../events/index.ts';
 import type { ActorRow, RunRow, TaskRow } from '../protocol/shapes.ts';
 import type {
+  CompactParams,
+  CompactResult,
   SendParams,
   SendResult,
   SettleParams,
@@ -13,6 +15,7 @@ import type {
   StopActorParams,
   StopParams,
   SubscribeParams,
+  TrustParams,
 } from '../protocol/wire.ts';
 
 /** A `run` that is left out means the one that the supervisor holds; `control/no-run` when it holds none. */
@@ -23,6 +26,8 @@ export interface LiveControl {
   actors(run: string | undefined): Promise<readonly ActorRow[]>;
   send(params: SendParams): Promise<SendResult>;
   settleDead(params: SettleParams): Promise<SettleResult>;
+  trust(words: TrustParams['words']): Promise<void>;
+  compact(params: CompactParams): Promise<CompactResult>;
   stopRun(params: StopParams): Promise<RunRow>;
   stopActor(params: StopActorParams): Promise<ActorRow>;
   /** What was missed since a cursor, then what happens; bounded, with a gap marker for who is slow. */

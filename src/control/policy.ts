@@ -124,9 +124,11 @@ export interface Explanation {
     readonly obligations: ReturnType<Decision['obligations']>;
     readonly runs: string | null;
   };
+  /** Layer, file and line of the rule that decided. */
   readonly from: string | null;
   readonly mode: string | null;
   readonly fallback: string;
+  readonly revision: string;
 }
 
 /** One call with all that was looked at. */
@@ -146,9 +148,13 @@ export function explainCall(
       obligations: decision.obligations(),
       runs: decision.canonical(),
     },
-    from: actor.rules.all.find((one) => one.id === rule)?.origin ?? null,
+    from: placeOf(
+      policy,
+      actor.rules.all.find((one) => one.id === rule && one.effect === action),
+    ),
     mode: actor.mode,
     fallback: actor.fallback,
+    revision: policy.revision,
   };
 }
 
@@ -156,15 +162,75 @@ export interface ActiveRule {
   readonly id: string;
   readonly effect: string;
   readonly tool: string;
+  /** `layer, file:line`. */
   readonly from: string;
+  /** A rule that is before it wherever both are about a call; null: none is. */
+  readonly shadowedBy: string | null;
 }
 
-/** Every rule that counts for an actor, and the file it comes from. */
+/** Every rule that counts for an actor, the file and line that it comes from, and what stands before it. */
 export function activeRules(policy: Policy, actor: string): ActiveRule[] {
-  return policy.forActor(actor).rules.all.map((rule) => ({
-    id: rule.id,
-    effect: rule.effect,
-    tool: rule.tools === null ? '*' : [...rule.tools].join(', '),
-    from: rule.origin,
-  }));
+  const { all } = policy.forActor(actor).rules;
+  return all.map((rule) => {
+    const shadow = shadowOf(rule, all);
+    return {
+      id: rule.id,
+      effect: rule.effect,
+      tool: rule.tools === null ? '*' : [...rule.tools].join(', '),
+      from: placeOf(policy, rule) ?? rule.origin,
+      shadowedBy:
+        shadow === undefined ? null : `${shadow.id} (${placeOf(policy, shadow) ?? shadow.origin})`,
+    };
+  });
+}
+
+type ActorRule = ReturnType<Policy['forActor']>['rules']['all'][number];
+
+function placeOf(policy: Policy, rule: ActorRule | undefined): string | null {
+  if (rule === undefined) return null;
+  const layer = policy.layers.find((one) => one.origin === rule.origin);
+  const place = rule.line === null ? rule.origin : `${rule.origin}:${rule.line}`;
+  return layer === undefined ? place : `${layer.name}, ${place}`;
+}
+
+const STRICTER: Readonly<Record<ActorRule['effect'], readonly ActorRule['effect'][]>> = {
+  allow: ['deny', 'ask'],
+  ask: ['deny'],
+  deny: [],
+};
+
+/** A stricter rule of the same tools about at least the same calls, as far as their words tell it. */
+function shadowOf(rule: ActorRule, all: readonly ActorRule[]): ActorRule | undefined {
+  const stricter = STRICTER[rule.effect];
+  return all.find(
+    (one) => stricter.includes(one.effect) && covers(one.tools, rule.tools) && isWider(one, rule),
+  );
+}
+
+function covers(wide: ReadonlySet<string> | null, tools: ReadonlySet<string> | null): boolean {
+  return wide === null || (tools !== null && [...tools].every((tool) => wide.has(tool)));
+}
+
+function isWider(wide: ActorRule, rule: ActorRule): boolean {
+  const plain = wide.path === null && wide.host === null && wide.server === null;
+  if (plain && wide.argv === null) return true;
+  if (!plain || wide.argv === null || rule.argv === null) {
+    return JSON.stringify(shapeOf(wide)) === JSON.stringify(shapeOf(rule));
+  }
+  if (wide.exact && !rule.exact) return false;
+  return wide.argv.every((token, at) => {
+    const own = rule.argv?.[at];
+    if (own?.kind !== 'text' || token.kind !== 'text') return false;
+    return [...own.texts].every((text) => token.texts.has(text));
+  });
+}
+
+const wordOf = (token: ActorRule['name']): unknown =>
+  token?.kind === 'text' ? [...token.texts] : token;
+
+/** What two rules about paths, hosts or servers have to have in common to be about the same. */
+function shapeOf({ path, host, server, name, argv }: ActorRule): unknown {
+  const where =
+    path === null ? null : { anchor: path.anchor, outside: path.outside, glob: path.glob };
+  return { where, host, server, name: wordOf(name), argv: argv?.map(wordOf) };
 }

@@ -5,7 +5,7 @@
  */
 import { isName, mintRunId } from '../kernel/ids.ts';
 import { isoTime } from '../kernel/time.ts';
-import type { RunFile, Team } from '../protocol/team.ts';
+import type { PolicyMode, RunFile, Team } from '../protocol/team.ts';
 import {
   checkBranchNamespace,
   planCarry,
@@ -16,6 +16,7 @@ import { errors } from './errors.ts';
 import { treesUnder } from './places.ts';
 import { runIds } from './run-store.ts';
 import { checkMoney, loadTeam, warningTexts } from './team-file.ts';
+import { untrustedNote } from './trust.ts';
 import type { Workspace } from './workspace.ts';
 
 export interface StartOptions {
@@ -24,6 +25,8 @@ export interface StartOptions {
   readonly model?: string | undefined;
   readonly budgetUsd?: number | undefined;
   readonly runId?: string | undefined;
+  /** Instead of the team file's. */
+  readonly mode?: PolicyMode | undefined;
   readonly attended: boolean;
 }
 
@@ -43,7 +46,7 @@ export async function prepareRun(
     cwd: options.cwd,
     model: options.model,
   });
-  const team = withBudget(loaded.team, options.budgetUsd);
+  const team = withMode(withBudget(loaded.team, options.budgetUsd), options.mode);
   checkMoney(team, loaded.models);
   const id = await chooseId(workspace, team, options.runId);
   const baseCommit = await resolveBase(repository, team.base);
@@ -72,7 +75,12 @@ export async function prepareRun(
     createdAt: isoTime(deps.clock.now()),
     troupe: deps.version,
   };
-  const notes = [...warningTexts(loaded, options.teamFile), ...(await dirtNotes(repository))];
+  const untrusted = await untrustedNote(workspace);
+  const notes = [
+    ...warningTexts(loaded, options.teamFile),
+    ...(await dirtNotes(repository)),
+    ...(untrusted === null ? [] : [untrusted]),
+  ];
   return { file, notes };
 }
 
@@ -92,6 +100,14 @@ async function requireTreesFolder(workspace: Workspace, folder: string): Promise
 
 function withBudget(team: Team, usd: number | undefined): Team {
   return usd === undefined ? team : { ...team, budget: { ...team.budget, usd } };
+}
+
+/** For every actor: profiles of the team file with a mode of their own keep it. */
+function withMode(team: Team, mode: PolicyMode | undefined): Team {
+  if (mode === undefined) return team;
+  const { policy, ...rest } = team.permissions;
+  const whole = policy === undefined ? {} : { policy: { ...policy, mode } };
+  return { ...team, permissions: { ...rest, ...whole, mode } };
 }
 
 const TRIES = 5;

@@ -170,6 +170,17 @@ function draftsOfEntry(entry: SessionEntry, stamp: Pick<Draft, 'actor' | 'incarn
       const { type: _type, ...data } = entry;
       return [{ type: 'call.ended', ...stamp, data }];
     }
+    case 'compaction': {
+      const { type: _type, task, summary: _summary, team: _team, letters, cut, ...data } = entry;
+      return [
+        {
+          type: 'session.compacted',
+          ...stamp,
+          ...(task === null ? {} : { task }),
+          data: { ...data, letters: letters.length, cut: cut.length },
+        },
+      ];
+    }
   }
   // Of a type that this version does not know.
   return [];

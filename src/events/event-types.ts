@@ -15,6 +15,7 @@ export type EventType =
   | ProcChange['type']
   | 'answer.committed'
   | 'call.ended'
+  | 'session.compacted'
   | 'decision.made'
   | 'mail.accepted'
   | 'mail.seen'
@@ -69,6 +70,9 @@ export const EVENT_TYPES: Readonly<Record<EventType, EventInfo>> = {
   'proc.ended': durable('A process ended; `left` names what could not be ended.'),
   'answer.committed': durable('A model answer was recorded: its text, calls and usage.'),
   'call.ended': durable('A tool call has its result.'),
+  'session.compacted': durable(
+    'A summary stands for the older part of a conversation; tokens before and after.',
+  ),
   'decision.made': durable('A mutating call was judged, and by which rule.'),
   'mail.accepted': durable('An envelope is durable.'),
   'mail.seen': durable('The answer to a request with this envelope was recorded.'),

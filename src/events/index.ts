@@ -13,5 +13,5 @@ export {
   type ReplaySource,
   type SubscribeOptions,
 } from './hub.ts';
-export { redact } from './redact.ts';
+export { redact, redactData } from './redact.ts';
 export { matchesTopic } from './topic.ts';

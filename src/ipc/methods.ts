@@ -27,7 +27,12 @@ export function makeHandlers(control: LiveControl): Handlers {
       'actors.list': ({ run }) => control.actors(run),
       'mail.send': (params) => control.send(params),
       'mail.settle': (params) => control.settleDead(params),
+      'trust.set': async ({ words }) => {
+        await control.trust(words);
+        return {};
+      },
       'run.stop': (params) => control.stopRun(params),
+      'actor.compact': (params) => control.compact(params),
       'actor.stop': (params) => control.stopActor(params),
     },
     subscribe(params, open) {

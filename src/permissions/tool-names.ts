@@ -31,6 +31,10 @@ const KINDS: ReadonlyMap<string, ToolKind> = new Map<string, ToolKind>([
     'request_shutdown',
     'load_skill',
     'remember',
+    'todo_write',
+    'todo_read',
+    'note_save',
+    'compact',
   ].map((name): [string, ToolKind] => [name, 'team']),
 ]);
 

@@ -59,11 +59,14 @@ export interface ActorStart {
   readonly upToSeq: number;
 }
 
-/** A committed answer: the model's content with the mail that its request contained. */
+/**
+ * A committed answer: the model's content with the mail that its request contained. Or a compaction, which is an answer
+ * that took nothing in: one entry, and what it cost.
+ */
 export interface AnswerStep {
   readonly type: 'answer';
   readonly took: readonly number[];
-  /** A `mail` entry for what was taken in, if any, then the `answer` entry. */
+  /** A `mail` entry for what was taken in, if any, then the `answer` entry; or a `compaction`. */
   readonly entries: readonly SessionEntry[];
   readonly usage: Usage;
 }
@@ -89,6 +92,8 @@ export type ActorRequest =
     }
   /** A call that the supervisor runs; it commits the result step itself and returns it. */
   | { readonly type: 'act'; readonly call: CallId; readonly tool: string; readonly input: unknown }
+  /** The team and its tasks now, in words: what a compacted conversation has to know anew. Not recorded. */
+  | { readonly type: 'team' }
   /** These mailbox positions are in the request that goes out now: delivered. */
   | { readonly type: 'delivered'; readonly n: readonly number[] }
   /** Nothing to do: no open call, the last answer asked for nothing. */
@@ -120,6 +125,7 @@ export type ActorReply =
       readonly workplace?: Workplace;
     }
   | { readonly type: 'noted' }
+  | { readonly type: 'team'; readonly text: string }
   | { readonly type: 'failed'; readonly error: ErrorShape };
 
 /** Thread to supervisor. `id` pairs a request with its reply. */
@@ -138,7 +144,9 @@ export type Downward =
       readonly workplace?: Workplace;
     }
   /** The rules have changed: what the thread decides by itself is decided by these from now on. */
-  | { readonly type: 'rules'; readonly permissions: ActorStart['permissions'] };
+  | { readonly type: 'rules'; readonly permissions: ActorStart['permissions'] }
+  /** The user wants the conversation compacted at the next boundary. */
+  | { readonly type: 'compact'; readonly focus: string | null };
 
 /** How a subagent's job ended, as its pool sees it (error codes do not survive a thread, so it is a value). */
 export type JobOutcome =

@@ -20,10 +20,18 @@ export type Message =
       readonly role: 'assistant';
       readonly content: readonly ContentBlock[];
       readonly meta?: Readonly<Record<string, unknown>>;
+      /** What stood before it has changed since: what is bound to its place is void. */
+      readonly moved?: true;
     };
 
 export type UserBlock =
-  | { readonly type: 'text'; readonly text: string; readonly mail?: readonly MailMark[] }
+  | {
+      readonly type: 'text';
+      readonly text: string;
+      readonly mail?: readonly MailMark[];
+      /** Of a summary: what its providers noted on the answers that it stands for, oldest first. */
+      readonly answers?: readonly Readonly<Record<string, unknown>>[];
+    }
   | {
       readonly type: 'result';
       readonly call: CallId;
@@ -54,6 +62,8 @@ export interface ProviderRequest {
   readonly actor: ActorName;
   readonly profile: string;
   readonly task: TaskId | null;
+  /** Left out: the next answer of a conversation. */
+  readonly purpose?: 'summary';
 }
 
 /** What is known of a failure besides its code; all of it may be shown. */

@@ -33,6 +33,47 @@ export interface MailItem extends Partial<PayloadRef> {
   readonly text: string;
 }
 
+export interface TodoItem {
+  readonly text: string;
+  readonly state: 'open' | 'doing' | 'done';
+}
+
+/** Why a conversation was compacted: it neared the model's window, it was longer than the model takes, or somebody asked. */
+export type CompactionCause = 'threshold' | 'overflow' | 'asked';
+
+/**
+ * From here on requests begin at this entry: kept letters, the summary, and the newest turns as they were. Nothing that
+ * was recorded is changed.
+ */
+export interface CompactionEntry {
+  readonly type: 'compaction';
+  readonly cause: CompactionCause;
+  /** What was to be kept above all, in the words of the one who asked. */
+  readonly focus?: string;
+  /** Whose summary it is: the model's, or one made of the turns themselves because the model had none to give. */
+  readonly by: 'model' | 'digest';
+  readonly summary: string;
+  /** The team and its tasks at this moment, in words. */
+  readonly team?: string;
+  /** Answers that the summary stands for. */
+  readonly turns: number;
+  /** Sequence of the record with the first turn that is kept as it was; null: none is. */
+  readonly keptFrom: number | null;
+  /** Mailbox positions of older letters that are kept whole. */
+  readonly letters: readonly number[];
+  /** Results of kept turns of which head and tail are shown; the whole is in `output`. */
+  readonly cut: readonly { readonly call: CallId; readonly output: string }[];
+  /** Tokens of the next request, before and after. */
+  readonly before: number;
+  readonly after: number;
+  /** The model that it was made for, and its window as known then. */
+  readonly model: string;
+  readonly window: number;
+  readonly task: TaskId | null;
+  /** Of the request for the summary. */
+  readonly usage: Usage;
+}
+
 export type SessionEntry =
   /** Mail taken into the conversation: user content of the next request. */
   | { readonly type: 'mail'; readonly items: readonly MailItem[] }
@@ -56,7 +97,8 @@ export type SessionEntry =
       readonly output?: string;
       /** The call did not run to its end: closed after a crash or a stop, or cut by interrupt mail. */
       readonly interrupted?: Interruption;
-    };
+    }
+  | CompactionEntry;
 
 /** An entry with its place: sequence of its record and index in it. */
 export interface PlacedEntry {

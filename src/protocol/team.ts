@@ -107,7 +107,14 @@ export interface PermissionRule extends RuleMatchers {
   readonly reason: string | null;
 }
 
-export type PolicyMode = 'ask' | 'accept-edits' | 'read-only' | 'auto-in-sandbox' | 'locked';
+export const POLICY_MODES = [
+  'ask',
+  'accept-edits',
+  'read-only',
+  'auto-in-sandbox',
+  'locked',
+] as const;
+export type PolicyMode = (typeof POLICY_MODES)[number];
 
 export interface PolicyProfile {
   readonly extends?: string | undefined;

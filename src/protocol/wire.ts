@@ -8,6 +8,7 @@
  */
 import { z } from 'zod';
 import type { TroupeEvent } from './event.ts';
+import type { TrustRecord } from './policy.ts';
 import type { ActorRow, RunRow, TaskRow } from './shapes.ts';
 
 export interface HelloParams {
@@ -70,6 +71,11 @@ export interface SettleResult {
   readonly id: string;
 }
 
+/** A person's word on content of the repository. */
+export interface TrustParams {
+  readonly words: readonly Omit<TrustRecord, 'at'>[];
+}
+
 export interface StopParams extends RunParams {
   readonly now: boolean;
   readonly by: string;
@@ -77,6 +83,19 @@ export interface StopParams extends RunParams {
 
 export interface StopActorParams extends StopParams {
   readonly name: string;
+}
+
+export interface CompactParams extends RunParams {
+  readonly name: string;
+  /** What the summary must keep above all. */
+  readonly focus?: string | undefined;
+}
+
+/** It was asked for: the actor does it at its next boundary, and the event `session.compacted` tells of it. */
+export interface CompactResult {
+  readonly run: string;
+  readonly name: string;
+  readonly state: 'asked';
 }
 
 export interface SubscribeParams extends RunParams {
@@ -102,7 +121,9 @@ export interface Methods {
   readonly 'actors.list': { readonly params: RunParams; readonly result: readonly ActorRow[] };
   readonly 'mail.send': { readonly params: SendParams; readonly result: SendResult };
   readonly 'mail.settle': { readonly params: SettleParams; readonly result: SettleResult };
+  readonly 'trust.set': { readonly params: TrustParams; readonly result: NoParams };
   readonly 'run.stop': { readonly params: StopParams; readonly result: RunRow };
+  readonly 'actor.compact': { readonly params: CompactParams; readonly result: CompactResult };
   readonly 'actor.stop': { readonly params: StopActorParams; readonly result: ActorRow };
   readonly 'events.subscribe': {
     readonly params: SubscribeParams;
@@ -134,8 +155,20 @@ export const methodParams: { readonly [M in MethodName]: z.ZodType<ParamsOf<M>> 
   'tasks.list': z.strictObject({ run }),
   'actors.list': z.strictObject({ run }),
   'mail.send': z.strictObject({ run, to: name, text: z.string(), interrupt: z.boolean() }),
+  'trust.set': z.strictObject({
+    words: z
+      .array(
+        z.strictObject({
+          what: z.enum(['trusted', 'revoked']),
+          hash: z.string().regex(/^[0-9a-f]{64}$/),
+          path: z.string().min(1).max(4096),
+        }),
+      )
+      .max(1000),
+  }),
   'mail.settle': z.strictObject({ run, id: name, what: z.enum(['retried', 'dropped']) }),
   'run.stop': z.strictObject({ run, now: z.boolean(), by: name }),
+  'actor.compact': z.strictObject({ run, name, focus: z.string().min(1).max(1000).optional() }),
   'actor.stop': z.strictObject({ run, name, now: z.boolean(), by: name }),
   'events.subscribe': z.strictObject({
     run,

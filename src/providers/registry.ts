@@ -34,7 +34,7 @@ export interface ChosenProvider {
   readonly model: string;
 }
 
-const NOTHING: ModelSettings = { providers: {}, prices: {} };
+const NOTHING: ModelSettings = { providers: {}, prices: {}, windows: {}, compactAt: 1 };
 const NO_SECRET: ProviderSecret = { key: null, headers: {} };
 
 /** Throws a `TroupeError` that the command line can show as it is (exit 2). */

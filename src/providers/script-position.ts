@@ -80,17 +80,22 @@ function sectionFits(section: ScriptSection, request: ProviderRequest): boolean 
   return first?.role === 'user' && holds(section.when, first.content);
 }
 
-/** The marks of all answers that were committed in this conversation, in order. */
+/** The marks of all answers that were committed in this conversation, in order; also of those that a summary stands for. */
 function marksOf(messages: readonly Message[]): ScriptMark[] {
   return messages.flatMap((message) => {
-    const mark = markOf(message);
-    return mark === null ? [] : [mark];
+    if (message.role === 'assistant') return markOf(message) ?? [];
+    return message.content.flatMap((block) =>
+      block.type === 'text' ? (block.answers ?? []).flatMap((meta) => readMark(meta) ?? []) : [],
+    );
   });
 }
 
 function markOf(message: Message): ScriptMark | null {
-  if (message.role !== 'assistant') return null;
-  const mark = message.meta?.['script'];
+  return message.role === 'assistant' ? readMark(message.meta) : null;
+}
+
+function readMark(meta: Readonly<Record<string, unknown>> | undefined): ScriptMark | null {
+  const mark = meta?.['script'];
   if (typeof mark !== 'object' || mark === null || !('section' in mark)) return null;
   return typeof mark.section === 'number' ? (mark as ScriptMark) : null;
 }

@@ -35,6 +35,11 @@ async function* stream(
   request: ProviderRequest,
   signal: AbortSignal,
 ): AsyncGenerator<ProviderEvent> {
+  if (request.purpose === 'summary') {
+    const message = 'a script has no summary to give';
+    yield { type: 'error', code: 'scripted/no-summary', message, retryable: false };
+    return;
+  }
   try {
     const choice = chooseAnswer(deps.script, request);
     if (choice.kind === 'none') {

@@ -3,6 +3,14 @@
  * request; it owns neither the journal nor the loop that asks.
  */
 export {
+  bytesOf,
+  type ChapterView,
+  type Plan,
+  planCompaction,
+  sizeOf,
+  viewOf,
+} from './compaction.ts';
+export {
   buildMessages,
   type CallBlock,
   callsOf,
@@ -12,6 +20,7 @@ export {
   type MessagesOptions,
   textOf,
 } from './messages.ts';
+export { beginsChapter, type OwnNotes, ownNotes, todoIn, todoLines } from './notes.ts';
 export {
   blockByReference,
   isLarge,
@@ -20,4 +29,5 @@ export {
   wholeEntry,
 } from './payloads.ts';
 export { type ReadSessionOptions, readSession } from './read-session.ts';
+export { digestTurns, tellTurns } from './told.ts';
 export { renderTranscriptLine } from './transcript-line.ts';

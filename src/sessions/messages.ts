@@ -15,6 +15,8 @@ import type {
   SessionEntry,
   UserBlock,
 } from '../protocol/index.ts';
+import { headText, metaOfGone, shownResult, viewOf } from './compaction.ts';
+import { beginsChapter } from './notes.ts';
 
 export interface MessagesOptions {
   readonly kind: ActorKind;
@@ -42,9 +44,7 @@ export function currentChapter(
   kind: ActorKind,
 ): readonly PlacedEntry[] {
   if (kind !== 'teammate') return entries;
-  const start = entries.findLastIndex(
-    ({ entry }) => entry.type === 'mail' && entry.items.some((item) => item.type === 'task.assign'),
-  );
+  const start = entries.findLastIndex(({ entry }) => beginsChapter(entry));
   return start <= 0 ? entries : entries.slice(start);
 }
 
@@ -55,11 +55,18 @@ export function buildMessages(
 ): Message[] {
   const builder = new Builder();
   if (options.firstPrompt !== null) builder.say({ type: 'text', text: options.firstPrompt });
-  for (const { entry } of currentChapter(entries, options.kind)) {
-    if (entry.type === 'mail') for (const item of entry.items) builder.say(mailBlock(item));
-    else if (entry.type === 'result') builder.close(entry);
-    else if (entry.type === 'answer') builder.answer(entry);
+  const view = viewOf(currentChapter(entries, options.kind));
+  const { compaction } = view;
+  if (compaction !== null) {
+    for (const item of view.letters) builder.say(mailBlock(item));
+    const answers = metaOfGone(view);
+    const text = withoutHeaders(headText(view, compaction));
+    builder.say({ type: 'text', text, ...(answers.length === 0 ? {} : { answers }) });
+    for (const { entry } of view.kept) {
+      builder.take(entry.type === 'result' ? shownResult(entry, compaction) : entry, true);
+    }
   }
+  for (const { entry } of view.fresh) builder.take(entry, false);
   return builder.finish();
 }
 
@@ -94,7 +101,7 @@ function mailBlock(item: MailItem): UserBlock {
   const header = `[mail #${item.n} from ${item.from} · ${item.type}${about}]`;
   return {
     type: 'text',
-    text: `${header}\n${item.text.replaceAll(/^(?=\s*\[mail #)/gm, '> ')}`,
+    text: `${header}\n${withoutHeaders(item.text, true)}`,
     mail: [
       {
         from: item.from,
@@ -107,11 +114,24 @@ function mailBlock(item: MailItem): UserBlock {
   };
 }
 
+/** L3. `all`: nor as the head of a compacted conversation. */
+function withoutHeaders(text: string, all = false): string {
+  const header = all ? /^(?=\s*\[(?:mail #|context compacted))/gm : /^(?=\s*\[mail #)/gm;
+  return text.replaceAll(header, '> ');
+}
+
 class Builder {
   readonly #messages: Message[] = [];
   #open: readonly CallBlock[] = [];
   #results = new Map<string, ResultEntry>();
   #texts: UserBlock[] = [];
+
+  /** `moved`: it stood behind something else when it was said. */
+  take(entry: SessionEntry, moved: boolean): void {
+    if (entry.type === 'mail') for (const item of entry.items) this.say(mailBlock(item));
+    else if (entry.type === 'result') this.close(entry);
+    else if (entry.type === 'answer') this.answer(entry, moved);
+  }
 
   say(block: UserBlock): void {
     if (block.type === 'text' && block.text.trim() !== '') this.#texts.push(block);
@@ -122,12 +142,13 @@ class Builder {
     if (!this.#results.has(result.call)) this.#results.set(result.call, result);
   }
 
-  answer(answer: AnswerEntry): void {
+  answer(answer: AnswerEntry, moved: boolean): void {
     this.#flush(GO_ON);
     this.#messages.push({
       role: 'assistant',
       content: legalContent(answer),
       ...(answer.meta === undefined ? {} : { meta: answer.meta }),
+      ...(moved ? { moved } : {}),
     });
     this.#open = callsOf(answer);
     this.#results = new Map();

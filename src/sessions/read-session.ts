@@ -41,7 +41,12 @@ export async function readSession(options: ReadSessionOptions): Promise<PlacedEn
   return placed;
 }
 
-const TYPES: ReadonlySet<unknown> = new Set<SessionEntry['type']>(['mail', 'answer', 'result']);
+const TYPES: ReadonlySet<unknown> = new Set<SessionEntry['type']>([
+  'mail',
+  'answer',
+  'result',
+  'compaction',
+]);
 
 /** Our own records, checked by their chain: the type is all that has to be known. */
 function isEntry(value: unknown): value is SessionEntry {

@@ -129,6 +129,13 @@ export type RunEvent =
       readonly id: string;
       readonly what: 'retried' | 'dropped';
     }
+  /** The user wants an actor's conversation compacted. */
+  | {
+      readonly type: 'compact';
+      readonly token: Token;
+      readonly name: string;
+      readonly focus: string | null;
+    }
   | { readonly type: 'stop'; readonly now: boolean; readonly by: string }
   | {
       readonly type: 'stop.actor';

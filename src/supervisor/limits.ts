@@ -59,3 +59,5 @@ export const PACK_TAIL_BYTES: number = 256 * 1024;
 export const POISON_DEATHS = 2;
 /** Of a letter, in a notice about it. */
 export const NOTICE_QUOTE_CHARS = 300;
+/** Lines on the team and its tasks that a compacted conversation is told. */
+export const TEAM_LINES_MAX = 60;

@@ -5,7 +5,7 @@
  * Invariants
  * - S1 `applyRecord` is the only thing that changes a `RunState`, so state equals replay of the journal.
  */
-import { type ActorTable, applyActor, makeActorTable } from '../actors/index.ts';
+import { type ActorTable, actorOf, applyActor, makeActorTable } from '../actors/index.ts';
 import {
   type ActorName,
   type CallId,
@@ -30,9 +30,11 @@ import {
   type RunFile,
   type StoredRunRecord,
   type TaskChange,
+  type TodoItem,
   type TreeChange,
   type Usage,
 } from '../protocol/index.ts';
+import { beginsChapter, todoIn } from '../sessions/index.ts';
 import { applyTask, makeGraph, type TaskGraph } from '../tasks/index.ts';
 
 export interface RunGate {
@@ -85,6 +87,8 @@ export interface SavedFact {
 export interface OpenCall {
   readonly id: CallId;
   readonly name: string;
+  /** Of `todo_write`: the list that it makes. */
+  readonly todo?: readonly TodoItem[];
 }
 
 export interface RunState {
@@ -103,6 +107,8 @@ export interface RunState {
   readonly openCalls: Map<ActorName, Map<CallId, OpenCall>>;
   /** Who asked for calls in its last answer and has not answered since: its turn goes on, whatever ends meanwhile. */
   readonly midTurn: Set<ActorName>;
+  /** The newest list of each actor that keeps one. */
+  readonly todos: Map<ActorName, readonly TodoItem[]>;
   /** The task that each actor works on now; at most one, and one actor a task. */
   readonly claims: Map<ActorName, TaskId>;
   /** Fence of the claim for which a task's tree was ready and its worker told. */
@@ -142,6 +148,7 @@ export function makeRunState(file: RunFile): RunState {
     saved: [],
     openCalls: new Map(),
     midTurn: new Set(),
+    todos: new Map(),
     claims: new Map(),
     assigned: new Map(),
     usage: { total: NO_USAGE, byActor: new Map(), byTask: new Map() },
@@ -212,7 +219,10 @@ function applyEntries(state: RunState, record: StoredRunRecord): void {
     if (entry.type === 'answer') {
       const open = new Map<CallId, OpenCall>();
       for (const block of entry.content) {
-        if (block.type === 'call') open.set(block.id, { id: block.id, name: block.name });
+        if (block.type !== 'call') continue;
+        const todo = todoIn(block);
+        const call = { id: block.id, name: block.name };
+        open.set(block.id, todo === null ? call : { ...call, todo });
       }
       state.openCalls.set(actor, open);
       if (open.size > 0) state.midTurn.add(actor);
@@ -221,9 +231,21 @@ function applyEntries(state: RunState, record: StoredRunRecord): void {
       if (entry.task !== null) addTo(state.usage.byTask, entry.task, entry.usage);
       state.usage.total = addUsage(state.usage.total, entry.usage);
     } else if (entry.type === 'result') {
+      const call = state.openCalls.get(actor)?.get(entry.call);
+      if (entry.ok && call?.todo !== undefined) state.todos.set(actor, call.todo);
       state.openCalls.get(actor)?.delete(entry.call);
+    } else if (entry.type === 'compaction') {
+      addTo(state.usage.byActor, actor, entry.usage);
+      if (entry.task !== null) addTo(state.usage.byTask, entry.task, entry.usage);
+      state.usage.total = addUsage(state.usage.total, entry.usage);
+    } else if (entry.type === 'mail' && beginsChapter(entry) && isTeammate(state, actor)) {
+      state.todos.delete(actor);
     }
   }
+}
+
+function isTeammate(state: RunState, name: ActorName): boolean {
+  return actorOf(state.actors, name)?.kind === 'teammate';
 }
 
 /** Changes with which a claim is over for its worker. */

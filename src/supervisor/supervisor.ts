@@ -114,6 +114,12 @@ export interface Supervisor {
   }): Promise<ActorRow>;
   /** A person's word on content of the repository; resolves when it is durable and runs know it. */
   trust(words: readonly Omit<TrustRecord, 'at'>[]): Promise<void>;
+  /** Asks a live actor to compact its conversation; resolves when it was told. */
+  compact(request: {
+    readonly run: string;
+    readonly name: string;
+    readonly focus: string | null;
+  }): Promise<void>;
   liveness(run: string): Liveness;
   state(run: string): RunState | null;
   runs(): string[];
@@ -365,6 +371,11 @@ class RunningSupervisor implements Supervisor {
     await Promise.all(written.map(({ durable }) => durable));
     this.deps.policy?.touch();
     await Promise.all([...this.loops.values()].map((loop) => loop.lookAgain()));
+  }
+
+  async compact(request: { run: string; name: string; focus: string | null }): Promise<void> {
+    const { run, name, focus } = request;
+    await this.loop(run).ask((token) => ({ type: 'compact', token, name, focus }));
   }
 
   liveness(run: string): Liveness {

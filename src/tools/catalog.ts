@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { nearMatches } from '../kernel/index.ts';
 import type { ActorKind, ToolSpec } from '../protocol/index.ts';
 import { editFileTool, listDirTool, readFileTool, writeFileTool } from './file-tools.ts';
+import { compactTool, noteSaveTool, todoReadTool, todoWriteTool } from './note-tools.ts';
 import { globTool, grepTool } from './search-tools.ts';
 import { loadSkillTool } from './skill-tool.ts';
 import {
@@ -37,6 +38,10 @@ const TOOLS: readonly Tool[] = [
   completeTaskTool,
   failTaskTool,
   taskTool,
+  todoWriteTool,
+  todoReadTool,
+  noteSaveTool,
+  compactTool,
 ];
 
 const BY_NAME: ReadonlyMap<string, Tool> = new Map(TOOLS.map((tool) => [tool.name, tool]));

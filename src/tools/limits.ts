@@ -39,3 +39,8 @@ export const MATCH_LINES_SHOWN = 10;
 export const BASH_TIMEOUT_MS_MAX: number = 30 * 60_000;
 
 export const SKILL_ARGUMENTS_CHARS_MAX = 20_000;
+/** Together they stay below what a record holds of one call. */
+export const TODO_ITEMS_MAX = 50;
+export const TODO_CHARS_MAX = 300;
+export const NOTE_CHARS_MAX = 4000;
+export const FOCUS_CHARS_MAX = 1000;

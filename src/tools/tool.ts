@@ -36,6 +36,8 @@ export interface ToolContext {
   readonly ownsOutput: (path: string) => boolean;
   /** Number of new messages that will follow after the results of this answer. */
   readonly inbox: () => number;
+  /** The actor's todo list, one line an item. */
+  readonly todo: () => readonly string[];
   readonly limitWork: WorkLimit;
   /** Of a search: what the rules keep shut. */
   readonly shut?: Shut | undefined;

@@ -77,7 +77,9 @@ function makeFakeControl(): LiveControl & { happen(event: TroupeEvent): void; re
           data: { near: ['ada'] },
         }),
       ),
+    trust: () => Promise.resolve(),
     stopRun: () => Promise.resolve(ROW),
+    compact: () => Promise.reject(new Error('unused')),
     stopActor: () => Promise.reject(new Error('unused')),
     settleDead: () => Promise.reject(new Error('unused')),
     subscribe: ({ run, from }) => ({

@@ -24,7 +24,9 @@ export interface ActorPort {
   request(request: ActorRequest): Promise<ActorReply>;
   /** The mail that came since the last call, most urgent lane first, by position within a lane. */
   takeMail(): Envelope[];
-  /** Resolves as soon as there is mail to take; rejects with the signal's reason. */
+  /** Whether the user has asked for a compaction since the last call, and what is to be kept above all. */
+  takeCompaction(): { readonly focus: string | null } | null;
+  /** Resolves as soon as there is mail or a wish of the user to take; rejects with the signal's reason. */
   waitForMail(signal: AbortSignal): Promise<void>;
   /** Calls back at each interrupt, inside a running tool or stream; returns what ends that. */
   onInterrupt(handler: () => void): () => void;
@@ -79,6 +81,7 @@ class Wire implements ActorPort {
   readonly #waiting = new Set<() => void>();
   readonly #interrupts = new Set<() => void>();
   #inbox: Envelope[] = [];
+  #compaction: { readonly focus: string | null } | null = null;
   #workplace: Workplace | null;
   #rules: ActorStart['permissions'] | null = null;
   #lastId = 0;
@@ -111,10 +114,16 @@ class Wire implements ActorPort {
     return mail.toSorted((a, b) => urgency(a) - urgency(b) || a.n - b.n);
   }
 
+  takeCompaction(): { readonly focus: string | null } | null {
+    const asked = this.#compaction;
+    this.#compaction = null;
+    return asked;
+  }
+
   async waitForMail(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     this.#options.beforeRead?.();
-    if (this.#inbox.length > 0) return;
+    if (this.#inbox.length > 0 || this.#compaction !== null) return;
     if (this.#closed !== null) throw this.#closed;
     await new Promise<void>((resolve, reject) => {
       const settle = (): void => {
@@ -148,13 +157,16 @@ class Wire implements ActorPort {
 
   receive(text: string): void {
     if (this.#closed !== null) return;
-    let mail = false;
+    let news = false;
     for (const message of JSON.parse(text) as Downward[]) {
       if (message.type === 'reply') this.#settle(message.id, message.reply);
       else if (message.type === 'rules') this.#rules = message.permissions;
-      else mail = this.#deliver(message) || mail;
+      else if (message.type === 'compact') {
+        this.#compaction = { focus: message.focus };
+        news = true;
+      } else news = this.#deliver(message) || news;
     }
-    if (mail) for (const wake of this.#waiting) wake();
+    if (news) for (const wake of this.#waiting) wake();
   }
 
   interrupt(): void {

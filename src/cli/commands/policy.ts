@@ -120,7 +120,11 @@ function explain(context: Context, judge: CallJudge, call: string | undefined): 
         rules
           .map(
             (rule) =>
-              `${rule.effect.padEnd(5)} ${safeLine(rule.id)}  ${rule.tool}  (${safeLine(rule.from)})\n`,
+              `${rule.effect.padEnd(5)} ${safeLine(rule.id)}  ${rule.tool}  (${safeLine(rule.from)})\n${
+                rule.shadowedBy === null
+                  ? ''
+                  : `      never decides: ${safeLine(rule.shadowedBy)} is before it\n`
+              }`,
           )
           .join(''),
       );

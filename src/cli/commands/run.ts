@@ -1,6 +1,7 @@
 /** `troupe run TEAM`: everything is checked first; then the run is made and hosted in this process. */
 import { prepareRun } from '../../control/index.ts';
 import type { ExitCode } from '../../kernel/errors.ts';
+import { POLICY_MODES, type PolicyMode } from '../../protocol/index.ts';
 import type { OptionValues } from '../command.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../failure.ts';
@@ -23,7 +24,18 @@ export async function run(
     model: text(options, 'model'),
     budgetUsd,
     runId: text(options, 'runId'),
+    mode: modeOf(text(options, 'mode')),
     attended: !flag(options, 'headless'),
   });
   return hostRun(context, { workspace, file, notes, mode: 'start' });
+}
+
+function modeOf(given: string | undefined): PolicyMode | undefined {
+  if (given === undefined) return undefined;
+  const found = POLICY_MODES.find((mode) => mode === given);
+  if (found !== undefined) return found;
+  throw usageError(
+    `there is no mode ${JSON.stringify(given)}`,
+    `There is: ${POLICY_MODES.join(', ')}.`,
+  );
 }

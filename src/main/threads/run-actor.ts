@@ -1,6 +1,7 @@
 /** Composition root of an actor's thread: ports, transcript and provider put together for one activation. */
 import type { ActorRun } from '../../actors/index.ts';
 import { type AgentEnd, runAgent } from '../../agent/index.ts';
+import { type ModelSettings, windowOf } from '../../config/index.ts';
 import { BlobStore, blobsBeside } from '../../journal/index.ts';
 import { asCallId, mintId } from '../../kernel/index.ts';
 import {
@@ -76,16 +77,22 @@ export const runActor: ActorRun = async (start, port, signal, given) => {
       outputs: makeOutputs({ files, clock, random, directory: start.outputsDirectory }),
       limitWork,
       look: lookAt,
+      context: {
+        window: windowOf(access.settings.windows, start.model),
+        compactAt: access.settings.compactAt,
+      },
     },
     signal,
   );
   return outcomeOf(end);
 };
 
+const NO_SETTINGS: ModelSettings = { providers: {}, prices: {}, windows: {}, compactAt: 0.8 };
+
 /** A host that gives nothing has the scripted provider alone. */
 function accessOf(given: GivenToThreads | undefined): Pick<ModelAccess, 'settings' | 'secrets'> {
   return given === undefined
-    ? { settings: { providers: {}, prices: {} }, secrets: {} }
+    ? { settings: NO_SETTINGS, secrets: {} }
     : { settings: given.models, secrets: given.secrets };
 }
 

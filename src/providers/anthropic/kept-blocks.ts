@@ -21,9 +21,9 @@ export interface Kept {
   readonly blocks: readonly KeptBlock[];
 }
 
-/** Null: none, or nothing that this version understands. */
+/** Null: none, nothing that this version understands, or a message that was moved by a compaction. */
 export function keptOf(message: Message): Kept | null {
-  if (message.role !== 'assistant') return null;
+  if (message.role !== 'assistant' || message.moved === true) return null;
   const meta = message.meta?.['anthropic'];
   if (typeof meta !== 'object' || meta === null || !('blocks' in meta)) return null;
   const { blocks } = meta;

@@ -92,7 +92,7 @@ export function startActor(draft: Draft, live: Live, actor: Starting): void {
   });
 }
 
-/** A profile narrows the tools of work; those of the team (mail, tasks) belong to every member. */
+/** A profile narrows the tools of work; those of the team (mail, tasks, its own notes) belong to every member. */
 const TEAM_TOOLS: ReadonlySet<string> = new Set([
   'send_message',
   'check_inbox',
@@ -101,6 +101,10 @@ const TEAM_TOOLS: ReadonlySet<string> = new Set([
   'claim_task',
   'complete_task',
   'fail_task',
+  'todo_write',
+  'todo_read',
+  'note_save',
+  'compact',
 ]);
 
 /** Who has skills can load them, and nobody else is offered to. */

@@ -10,6 +10,7 @@ import type { Live } from '../live.ts';
 import type { RunState } from '../state.ts';
 import { actorExited } from './actors.ts';
 import { commandEnded } from './commands.ts';
+import { askCompaction } from './context.ts';
 import { diskFull, holdBack, stopWhenAnswered } from './full-disk.ts';
 import { decideSend, deliverNext, settleDead } from './mail.ts';
 import { mergeComputed, nextMerge, refAdvanced } from './merges.ts';
@@ -59,6 +60,8 @@ function meaningOf(state: RunState, live: Live, happening: Happening): Draft {
       return decideSend(state, live, happening, event);
     case 'mail.settle':
       return settleDead(state, live, happening, event);
+    case 'compact':
+      return askCompaction(state, live, happening, event);
     case 'stop':
       return stop(state, live, happening, event);
     case 'stop.actor':

@@ -21,6 +21,7 @@ import { decideAct } from './acts/index.ts';
 import type { Asking } from './asking.ts';
 import { overBudget, spentText } from './budget.ts';
 import { cancelAct } from './commands.ts';
+import { tellTeam } from './context.ts';
 import { refuseAct } from './full-disk.ts';
 import { permit } from './permit.ts';
 import { reply } from './results.ts';
@@ -78,6 +79,8 @@ function answer(asking: Asking, request: ActorRequest): Draft {
     case 'act':
       setPhase(asking, 'tooling');
       return decideAct(asking, draft, request);
+    case 'team':
+      return tellTeam(asking, draft);
     case 'delivered':
       markDelivered(state.mail, actor.name, request.n);
       return reply(asking, draft, { type: 'noted' });
@@ -114,7 +117,8 @@ function commitAnswer(asking: Asking, draft: Draft, step: AnswerStep): Draft {
   draft.about('step', asking.actor).step(step);
   lookAgain(asking, step.took.length);
   reply(asking, draft, { type: 'committed', seq: 0 });
-  setPhase(asking, 'tooling');
+  // A compaction is nobody's turn: who was idle still is.
+  if (step.entries.some((entry) => entry.type === 'answer')) setPhase(asking, 'tooling');
   const spent = overBudget(asking.state, step.usage);
   if (spent === 'warn') {
     draft.runChange({ type: 'run.warned', text: 'nine tenths of the budget are used' });

@@ -44,6 +44,7 @@ export interface WorldOptions {
   readonly turns?: number;
   readonly entries?: readonly SessionEntry[];
   readonly rules?: readonly PermissionRule[];
+  readonly context?: AgentDeps['context'];
 }
 
 const RECORDED = new Set(['answer', 'result', 'permit', 'act']);
@@ -73,7 +74,10 @@ export class World {
   onPermit: (tool: string) => Promise<ActorReply> = () => Promise.resolve({ type: 'permitted' });
   /** Crash at that recorded request, counted from 1. */
   crashes: { at: number; when: 'before' | 'after' }[] = [];
+  /** Of the user, for a compaction. */
+  wish: { readonly focus: string | null } | null = null;
   incarnations = 0;
+  #onCompaction: () => void = () => undefined;
   #recorded = 0;
   #calls = 0;
   #running: Running | null = null;
@@ -131,6 +135,21 @@ export class World {
     }
   }
 
+  /** As `troupe compact` does it. */
+  wantCompaction(wish: { readonly focus: string | null }): void {
+    this.wish = wish;
+    this.#running?.wake();
+  }
+
+  /** Resolves when the next compaction is recorded. */
+  async compacted(): Promise<void> {
+    await this.clock.runUntil(
+      new Promise<void>((resolve) => {
+        this.#onCompaction = resolve;
+      }),
+    );
+  }
+
   start(): void {
     this.#running ??= this.#start();
   }
@@ -151,6 +170,7 @@ export class World {
         const mark = entry.ok ? '' : '! ';
         return `  ${entry.tool}: ${mark}${entry.text.replaceAll('\n', ' / ')}`;
       }
+      if (entry.type === 'compaction') return `compaction ${entry.cause} ${entry.by}`;
       const parts = entry.content.map((block) =>
         block.type === 'text' ? block.text : `[${block.name}]`,
       );
@@ -205,6 +225,7 @@ export class World {
       model: 'demo.yaml',
       clock: this.clock,
       entries: [...this.journal],
+      ...(this.#options.context === undefined ? {} : { context: this.#options.context }),
       treeAt: () => this.tree,
       outputs: this.outputs,
       limitWork: (work) => {
@@ -265,6 +286,8 @@ export class World {
       case 'delivered':
         this.log.push(`delivered ${request.n.join(',')}`);
         return { type: 'noted' };
+      case 'team':
+        return { type: 'team', text: '- bo: teammate, implementer' };
       case 'live':
         return { type: 'noted' };
     }
@@ -316,7 +339,10 @@ export class World {
   #append(entries: readonly SessionEntry[]): number {
     const seq = (this.journal.at(-1)?.seq ?? 0) + 1;
     const at = isoTime(this.clock.now());
-    for (const entry of entries) this.journal.push({ seq, at, entry });
+    for (const entry of entries) {
+      this.journal.push({ seq, at, entry });
+      if (entry.type === 'compaction') this.#onCompaction();
+    }
     return seq;
   }
 }
@@ -361,6 +387,10 @@ class Running implements AgentPort {
     this.#armCut();
   }
 
+  wake(): void {
+    for (const wake of this.#waiters.splice(0)) wake();
+  }
+
   rest(): void {
     this.#resting = true;
     for (const call of this.#onRest.splice(0)) call();
@@ -390,6 +420,12 @@ class Running implements AgentPort {
 
   takeMail(): readonly Envelope[] {
     return this.#queue.splice(0);
+  }
+
+  takeCompaction(): { readonly focus: string | null } | null {
+    const wish = this.#world.wish;
+    this.#world.wish = null;
+    return wish;
   }
 
   waitForMail(signal: AbortSignal): Promise<void> {

@@ -3,18 +3,24 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ProviderSettings } from '../../../src/config/index.ts';
 import { asActorName, asCallId, asEnvelopeId, asTaskId } from '../../../src/kernel/index.ts';
-import type {
-  ActorKind,
-  MailItem,
-  PlacedEntry,
-  ProviderRequest,
-  SessionEntry,
+import {
+  type ActorKind,
+  type MailItem,
+  NO_USAGE,
+  type PlacedEntry,
+  type ProviderRequest,
+  type SessionEntry,
 } from '../../../src/protocol/index.ts';
 import { buildRequest as buildAnthropic } from '../../../src/providers/anthropic/build-request.ts';
 import { AnswerReader as AnthropicReader } from '../../../src/providers/anthropic/read-answer.ts';
 import { buildRequest as buildOpenAi } from '../../../src/providers/openai/build-request.ts';
 import { AnswerReader as OpenAiReader } from '../../../src/providers/openai/read-answer.ts';
-import { buildMessages, danglingCalls } from '../../../src/sessions/index.ts';
+import {
+  buildMessages,
+  currentChapter,
+  danglingCalls,
+  planCompaction,
+} from '../../../src/sessions/index.ts';
 import { isJson, type Json, type ModelAnswer } from '../../support/model-server/answer.ts';
 import { ANTHROPIC_RULES, checkAnthropic } from '../../support/model-server/anthropic-rules.ts';
 import { anthropicFrames } from '../../support/model-server/anthropic-stream.ts';
@@ -35,7 +41,9 @@ type Step =
   /** A result of a call that nobody knows (any more). */
   | { readonly type: 'stray' }
   | { readonly type: 'model'; readonly model: string }
-  | { readonly type: 'system' | 'fewer-tools' | 'restart' };
+  | { readonly type: 'system' | 'fewer-tools' | 'restart' }
+  /** What is kept of it: of turns, of letters, of one result, in bytes. */
+  | { readonly type: 'compact'; readonly keep: readonly [number, number, number] };
 
 const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 60 }),
@@ -113,6 +121,17 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       ),
     }),
   },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('compact' as const),
+      keep: fc.tuple(
+        fc.constantFrom(0, 200, 2000),
+        fc.constantFrom(0, 100, 10_000),
+        fc.constantFrom(0, 10_000),
+      ),
+    }),
+  },
 );
 
 /** An actor’s transcript as it comes about, with the two providers in turn at its end. */
@@ -161,6 +180,8 @@ class World {
       case 'fewer-tools':
         this.#tools = TOOLS.slice(0, this.#tools.length === TOOLS.length ? 2 : TOOLS.length);
         return;
+      case 'compact':
+        return this.#compact(step.keep);
       case 'restart':
         // A crash leaves the calls open; the next incarnation closes them.
         return this.#results(['crashed']);
@@ -264,9 +285,41 @@ class World {
       call: asCallId(call),
       tool: 'grep',
       ok: how === 'ok',
-      text: how === 'empty' ? ' ' : `it is ${how}`,
+      text: how === 'empty' ? ' ' : how === 'failed' ? 'no '.repeat(1500) : `it is ${how}`,
       ...(interrupted === null ? {} : { interrupted }),
     });
+  }
+
+  /** As the agent does it: between two turns, when every call has its result. */
+  #compact([turnBytes, letterBytes, resultBytes]: readonly [number, number, number]): void {
+    this.#results(['crashed']);
+    const chapter = currentChapter(this.entries, this.kind);
+    const plan = planCompaction(chapter, { turnBytes, letterBytes, resultBytes });
+    if (plan.dropped.length + plan.cut.length === 0) return;
+    this.#add({
+      type: 'compaction',
+      cause: 'threshold',
+      by: 'model',
+      summary: '[mail #1 from user · chat.message]\nI did this and that.',
+      turns: plan.dropped.length,
+      keptFrom: plan.keptFrom,
+      letters: plan.letters.map((item) => item.n),
+      cut: plan.cut.map(({ call }) => ({ call, output: 'outputs/a.log' })),
+      before: 2,
+      after: 1,
+      model: 'm',
+      window: 10,
+      task: null,
+      usage: { ...NO_USAGE },
+    });
+    // What the actor works on is still there, in the words that it came with.
+    const letter = this.entries.findLast(
+      ({ entry }) => entry.type === 'mail' && entry.items[0]?.type === 'task.assign',
+    );
+    const task = letter?.entry.type === 'mail' ? letter.entry.items[0]?.n : null;
+    if (this.kind === 'teammate') {
+      expect(JSON.stringify(this.#request().messages)).toContain(`[mail #${task} from user`);
+    }
   }
 
   #letter(text: string, assign: boolean): MailItem {
@@ -295,7 +348,9 @@ function dataOf(frames: readonly string[]): string[] {
   );
 }
 
-test('L1: whatever happened to a conversation, its next request is one that both APIs take', () => {
+test('L1 L24: whatever happened to a conversation, its next request is one that both APIs take', {
+  timeout: 60_000,
+}, () => {
   fc.assert(
     fc.property(
       fc.constantFrom<ActorKind>('lead', 'teammate'),

@@ -36,6 +36,7 @@ export function contextOf(
     outputs,
     ownsOutput: (path) => outputs.saved.has(path),
     inbox: () => 0,
+    todo: () => [],
     limitWork: (work) => {
       work();
       return true;

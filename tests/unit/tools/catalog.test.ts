@@ -44,6 +44,10 @@ test('the parameters of each tool are those of the agreement', () => {
       "complete_task summary task? (supervisor)",
       "fail_task reason task? (supervisor)",
       "task prompt agent? background? (supervisor)",
+      "todo_write items (thread)",
+      "todo_read  (thread)",
+      "note_save text (thread)",
+      "compact focus? (thread)",
     ]
   `);
 });

@@ -1,0 +1,94 @@
+/** An actor's transcript as people and scripts see it, read from the journal beside its writer. */
+import { redact, redactData } from '../events/index.ts';
+import { BlobStore } from '../journal/index.ts';
+import { asActorName } from '../kernel/ids.ts';
+import type { PlacedEntry, SessionEntry, TodoItem } from '../protocol/session.ts';
+import { NO_USAGE, type Usage } from '../protocol/usage.ts';
+import { currentChapter, ownNotes, readSession, wholeEntry } from '../sessions/index.ts';
+import { errors } from './errors.ts';
+import { actorNames, followRun } from './mail.ts';
+import { blobsFolder, journalFolder } from './places.ts';
+import type { RunView } from './queries.ts';
+import type { Workspace } from './workspace.ts';
+
+/** An entry with its place: what `troupe session --json` lists. Secrets are taken out (E2). */
+export type SessionRow = SessionEntry & { readonly seq: number; readonly at: string };
+
+export interface SessionAnswer {
+  readonly run: string;
+  readonly actor: string;
+  /** Of its newest task, when it has one. */
+  readonly todo: readonly TodoItem[];
+  readonly notes: readonly string[];
+  readonly usage: Usage;
+  readonly entries: readonly SessionRow[];
+}
+
+/** Throws `control/unknown-actor`. */
+export async function readTranscript(
+  workspace: Workspace,
+  view: RunView,
+  actor: string,
+): Promise<SessionAnswer> {
+  checkName(view, actor);
+  const name = asActorName(actor);
+  const entries = await readSession({
+    files: workspace.deps.files,
+    directory: journalFolder(workspace.places, view.run),
+    actor: name,
+    upTo: view.state.lastSeq,
+    blobs: blobsOf(workspace, view),
+  });
+  const kind = view.state.actors.byName.get(name)?.kind ?? 'lead';
+  const { todo, notes } = ownNotes(currentChapter(entries, kind));
+  return {
+    run: view.run,
+    actor,
+    ...(redactData({ todo, notes }, redact) as Pick<SessionAnswer, 'todo' | 'notes'>),
+    usage: view.state.usage.byActor.get(name) ?? NO_USAGE,
+    entries: entries.map(rowOf),
+  };
+}
+
+/** What is there, then each entry as it is recorded; ends with the run, or when the signal aborts. */
+export async function* followTranscript(
+  workspace: Workspace,
+  view: RunView,
+  what: { readonly actor: string; readonly signal: AbortSignal },
+): AsyncGenerator<SessionRow> {
+  checkName(view, what.actor);
+  const blobs = blobsOf(workspace, view);
+  for await (const record of followRun(workspace, view.run, what.signal)) {
+    if (record.a !== what.actor) continue;
+    for (const entry of record.entries ?? []) {
+      yield rowOf({ seq: record.s, at: record.at, entry: await wholeEntry(blobs, entry) });
+    }
+  }
+}
+
+function checkName(view: RunView, actor: string): void {
+  const known = actorNames(view);
+  if (!known.includes(actor)) throw errors.unknownActor(actor, known);
+}
+
+function blobsOf(workspace: Workspace, view: RunView): BlobStore {
+  const { files, sha256 } = workspace.deps;
+  return new BlobStore({
+    files,
+    directory: blobsFolder(workspace.places, view.run),
+    hash: sha256,
+  });
+}
+
+/** What only a provider understands is left out. */
+function rowOf({ seq, at, entry }: PlacedEntry): SessionRow {
+  const shown = entry.type === 'answer' ? withoutMeta(entry) : entry;
+  return { seq, at, ...(redactData(shown, redact) as SessionEntry) };
+}
+
+function withoutMeta({
+  meta: _meta,
+  ...answer
+}: Extract<SessionEntry, { type: 'answer' }>): SessionEntry {
+  return answer;
+}
