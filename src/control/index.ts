@@ -59,7 +59,6 @@ export {
   listSkills,
   type SkillCheck,
   type SkillRow,
-  trustableSkills,
 } from './skills.ts';
 export { type PreparedRun, prepareRun, type StartOptions } from './start.ts';
 export {

@@ -8,6 +8,7 @@ import { checkPolicy } from '../permissions/index.ts';
 import type { PermissionRule, PolicyFile, TrustRecord } from '../protocol/index.ts';
 import { listFolder } from './files.ts';
 import { TRUST_BYTES_MAX, TRUST_DEPTH_MAX, TRUST_FILES_MAX } from './limits.ts';
+import { trustableSkills } from './skills.ts';
 import { readTrust } from './trust-book.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -27,7 +28,6 @@ export interface Trustable {
 const FOLDERS: readonly (readonly [string, TrustKind])[] = [
   ['.troupe/agents', 'agents'],
   ['.claude/agents', 'agents'],
-  ['.troupe/skills', 'skills'],
 ];
 const FILES: readonly (readonly [string, TrustKind])[] = [
   ['.troupe/policy.yaml', 'policy'],
@@ -51,6 +51,10 @@ export async function listTrustable(workspace: Workspace): Promise<readonly Trus
     if (bytes === null) continue;
     const hash = deps.sha256(bytes);
     rows.push({ path, kind, hash, trusted: isTrusted(hash), allows: opensOf(kind, bytes) });
+  }
+  // A skill is a folder, trusted as a whole.
+  for (const { path, hash } of await trustableSkills(deps, places)) {
+    rows.push({ path, kind: 'skills', hash, trusted: isTrusted(hash), allows: [] });
   }
   return rows.toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
@@ -131,7 +135,8 @@ function opensOf(kind: TrustKind, bytes: Uint8Array): readonly string[] {
   return policyOpens(parsed.policy);
 }
 
-const KIND_OPENS: Readonly<Record<Exclude<TrustKind, 'policy'>, readonly string[]>> = {
+const KIND_OPENS: Readonly<Record<TrustKind, readonly string[]>> = {
+  policy: [],
   config: [],
   agents: [],
   skills: [],

@@ -229,7 +229,8 @@ test('P7: paths of calls are judged by what they lead to, in the supervisor and 
   const resultOf = (tool: string): string | undefined =>
     results.find((one) => one.startsWith(`${tool}: `));
   expect(resultOf('read_file')).toContain('refused: rule shut');
-  expect(resultOf('grep')).toBe('grep: open.txt:1: hidden in the open');
+  expect(resultOf('grep')).toContain('open.txt:1: hidden in the open');
+  expect(resultOf('grep')).not.toContain('hidden words');
   expect(resultOf('glob')).toContain('open.txt');
   expect(resultOf('glob')).not.toContain('secret');
   expect(existsSync(join(world.root, 'outside/x.txt'))).toBe(false);
