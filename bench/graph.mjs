@@ -52,7 +52,7 @@ function taskOf(shape, index) {
   };
 }
 
-function runFileOf(shape, count) {
+export function runFileOf(shape, count) {
   return {
     version: 1,
     id: 'bench',

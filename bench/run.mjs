@@ -8,8 +8,15 @@ import { graphRows } from './graph.mjs';
 import { journalRows } from './journal.mjs';
 import { peerRows } from './peers.mjs';
 import { startRows } from './start.mjs';
+import { takeUpRows } from './take-up.mjs';
 
-const BENCHES = { start: startRows, graph: graphRows, demo: demoRows, journal: journalRows };
+const BENCHES = {
+  start: startRows,
+  graph: graphRows,
+  demo: demoRows,
+  journal: journalRows,
+  'take-up': takeUpRows,
+};
 /** These install things and start servers, so they run only when they are named. */
 const ON_REQUEST = { peers: peerRows };
 
