@@ -163,6 +163,11 @@ function checkRule(rule: PermissionRule, at: Path, short: boolean): PolicyFindin
       'give `argv`, `path` or `host`, or set `defaults: {interactive: allow}`',
     );
   }
+  for (const pin of rule.pins ?? []) {
+    if (pin === '' || pin.startsWith('/') || pin.split('/').includes('..') || /[*?~]/.test(pin)) {
+      add('pins', `${JSON.stringify(pin)} is no file of the tree: the rule could never fire`);
+    }
+  }
   if (rule.path !== undefined) checkPath(rule, rule.path, add);
   if (rule.host !== undefined)
     checkHost(typeof rule.host === 'string' ? rule.host : rule.host.domain, add);

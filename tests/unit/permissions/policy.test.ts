@@ -42,6 +42,10 @@ test.each([
   ['effect: allow, tool: web_fetch, host: "https://x.test/"', 'is no host name'],
   ['effect: allow, tool: mcp, server: a_b, name: x', 'rules[0].server: "a_b" is no server id'],
   ['effect: allow, tool: bash, argv: [ls], regex: x', '3:54: rules[0].regex: unknown key "regex"'],
+  [
+    'effect: allow, tool: bash, argv: [t1], pins: [../x]',
+    'rules[0].pins: "../x" is no file of the tree',
+  ],
   ['effect: maybe, tool: bash', 'expected allow or ask or deny'],
 ])('a rule with {%s} is refused with its place', (rule, message) => {
   expect(problemsOf(rules(rule))?.join('\n')).toContain(message);
