@@ -35,6 +35,8 @@ export interface Actor {
   /** When the phase began, and the record that said so. */
   readonly since: string;
   readonly sinceSeq: number;
+  /** The record with which its present life began: what came before is that of another of its name. */
+  readonly addedSeq: number;
 }
 
 export interface ActorTable {
@@ -90,6 +92,7 @@ export function applyActor(table: ActorTable, change: ActorChange, place: Change
       epoch: before?.epoch ?? 0,
       phase: { kind: 'added' },
       ...since,
+      addedSeq: place.seq,
     });
     return;
   }

@@ -216,7 +216,7 @@ export function toolContext(run: CallDeps): ToolContext {
     inbox: () => {
       conversation.receive(deps.port.takeMail());
       conversation.admitBulk();
-      return conversation.waiting.length;
+      return { waiting: conversation.waiting, seen: conversation.seenMail() };
     },
     todo: () => conversation.todo(),
     limitWork: deps.limitWork,

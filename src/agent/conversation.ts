@@ -76,6 +76,11 @@ export class Conversation {
     return this.#waiting;
   }
 
+  /** Mail that answers were given to, oldest first. */
+  seenMail(): MailItem[] {
+    return this.#entries.flatMap(({ entry }) => (entry.type === 'mail' ? entry.items : []));
+  }
+
   get lastSeq(): number {
     return this.#entries.at(-1)?.seq ?? 0;
   }

@@ -26,10 +26,14 @@ const RULES: Readonly<Record<ActorKind, readonly string[]>> = {
     'You lead the team. Plan the work as tasks with create_task; teammates get ready tasks by themselves.',
     'You are told by mail when a task is finished or has failed. When nothing is left for you to do, answer without calling a tool.',
     'Unless you hold a task, your tree is a read-only view of what has been merged so far.',
+    'A plan that a teammate submits comes to you by mail (plan.proposed): read it against the task and the others, then call review_plan with its id. Its worker changes nothing before, so decide soon; reject with feedback that says what must be different. With request_plan you ask for a plan where a change is risky.',
+    'When work comes up that nobody is for, bring in a member with spawn_teammate; end one that is not needed with request_shutdown. team_status shows who is there and what waits.',
   ],
   teammate: [
     'You work on one task at a time. Its assignment comes by mail; you get a tree (a git worktree) of your own for it.',
     'Do not commit, and do not switch branches: the runtime commits, checks and merges your work.',
+    'When you are asked for a plan, or a call is refused because a plan is missing: look round without changing anything, call submit_plan, and end your turn. The decision comes by mail (plan.decided). After an approval do what was planned; after a rejection change the plan and submit it again.',
+    'When you are asked to shut down (shutdown.request), bring what you do to an end and end your turn; or refuse, with send_message to the one who asked and a text that begins with "refused:" and says why.',
     'When the task is finished, call complete_task with a summary; when you can not finish it, call fail_task with the reason. Saying so in words is not enough.',
   ],
   subagent: [

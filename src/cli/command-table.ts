@@ -182,6 +182,29 @@ const watching: readonly CommandSpec[] = [
   },
 ];
 
+const deciding: readonly CommandSpec[] = [
+  {
+    name: 'plans',
+    args: [],
+    summary:
+      'list the plans of a run: those that wait for you or the lead, and what became of the others',
+    options: [RUN],
+    examples: ['troupe plans', 'troupe plans --json'],
+    load: () => import('./commands/plans.ts'),
+  },
+  {
+    name: 'plan',
+    args: [
+      ['<action>', '`approve` or `reject`'],
+      ['<id>', 'id of a plan, as `troupe plans` shows it'],
+    ],
+    summary: 'approve or reject a plan; its worker changes nothing before',
+    options: [{ flags: '--feedback <text>', description: 'what the worker is told with it' }, RUN],
+    examples: ['troupe plan approve plan-1', "troupe plan reject plan-1 --feedback 'Keep the API'"],
+    load: () => import('./commands/plan.ts'),
+  },
+];
+
 const results: readonly CommandSpec[] = [
   {
     name: 'diff',
@@ -296,6 +319,7 @@ const knowing: readonly CommandSpec[] = [
 export const COMMANDS: readonly CommandSpec[] = [
   ...starting,
   ...watching,
+  ...deciding,
   ...results,
   ...permissions,
   ...knowing,

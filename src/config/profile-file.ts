@@ -10,7 +10,7 @@ import { type Frontmatter, readFrontmatter } from './frontmatter.ts';
 import { FALLBACKS_MAX } from './limits.ts';
 import { didYouMean, type Finding, type Problem } from './problem.ts';
 import { mergeProfile, RESERVED_PROFILES, type SkillNames, unknownSkill } from './profiles.ts';
-import type { RawAgent } from './raw-team.ts';
+import { planRule, type RawAgent } from './raw-team.ts';
 import { findingsOf, model, name, object, quote, text } from './schema.ts';
 
 export interface ProfileFileOptions {
@@ -82,7 +82,7 @@ const own = object({
   fallback: z.array(model).max(FALLBACKS_MAX).optional(),
   tools: words.optional(),
   skills: words.optional(),
-  plan: z.enum(['required', 'optional']).optional(),
+  plan: planRule.optional(),
   restart: z.enum(['permanent', 'transient', 'temporary']).optional(),
 });
 

@@ -4,7 +4,7 @@
  */
 
 import { nearMatches } from '../kernel/ids.ts';
-import type { AgentProfile } from '../protocol/team.ts';
+import type { AgentProfile, PlanRule } from '../protocol/team.ts';
 import { didYouMean, type Finding } from './problem.ts';
 import type { RawAgent } from './raw-team.ts';
 import { quote } from './schema.ts';
@@ -126,11 +126,16 @@ export function mergeProfile(
     tools: own.tools ?? base?.tools ?? null,
     ...skillsOf(own.skills ?? base?.skills),
     restart: own.restart ?? base?.restart ?? 'transient',
+    ...planOf(own.plan ?? base?.plan),
   };
 }
 
 function skillsOf(skills: readonly string[] | undefined): Pick<AgentProfile, 'skills'> {
   return skills === undefined ? {} : { skills };
+}
+
+export function planOf(plan: PlanRule | undefined): { readonly plan?: PlanRule } {
+  return plan === undefined ? {} : { plan };
 }
 
 function fallbackOf(fallback: readonly string[] | undefined): Pick<AgentProfile, 'fallback'> {

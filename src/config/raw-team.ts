@@ -1,6 +1,6 @@
 /** The team file as people write it (design §15), before defaults: types, and the schema that is checked against them. */
 import * as z from 'zod';
-import type { Effect } from '../protocol/team.ts';
+import type { Effect, PlanRule } from '../protocol/team.ts';
 import {
   ATTEMPTS_MAX,
   DEPTH_MAX,
@@ -37,7 +37,7 @@ export interface RawTask {
   readonly verify?: Maybe<readonly (string | RawGate)[]>;
   readonly attempts?: Maybe<number>;
   readonly timeout?: Maybe<string>;
-  readonly plan?: Maybe<'required' | 'optional'>;
+  readonly plan?: Maybe<PlanRule>;
 }
 
 export interface RawAgent {
@@ -47,7 +47,7 @@ export interface RawAgent {
   readonly fallback?: Maybe<readonly string[]>;
   readonly tools?: Maybe<readonly string[]>;
   readonly skills?: Maybe<readonly string[]>;
-  readonly plan?: Maybe<'required' | 'optional'>;
+  readonly plan?: Maybe<PlanRule>;
   readonly restart?: Maybe<'permanent' | 'transient' | 'temporary'>;
 }
 
@@ -113,7 +113,8 @@ export const limits: z.ZodType<RawLimits> = object({
   fanout: whole(0, FANOUT_MAX).optional(),
 });
 
-const plan = z.enum(['required', 'optional']).optional();
+export const planRule: z.ZodType<PlanRule> = z.enum(['required', 'optional', 'never']);
+const plan = planRule.optional();
 
 const task = object({
   id: name,

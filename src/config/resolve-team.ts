@@ -19,6 +19,7 @@ import { didYouMean, type Finding, type Path } from './problem.ts';
 import {
   BUILT_IN_PROFILES,
   mergeProfile,
+  planOf,
   RESERVED_PROFILES,
   type SkillNames,
   unknownSkill,
@@ -126,12 +127,6 @@ function refuseLater(raw: RawTeam): Finding[] {
   };
   refuse(['mcp'], raw.mcp);
   refuse(['worktree', 'sparse'], raw.worktree?.sparse);
-  for (const [name, agent] of Object.entries(raw.agents ?? {})) {
-    if (agent.plan === 'required') refuse(['agents', name, 'plan'], agent.plan);
-  }
-  for (const [index, task] of (raw.tasks ?? []).entries()) {
-    if (task.plan === 'required') refuse(['tasks', index, 'plan'], task.plan);
-  }
   return found;
 }
 
@@ -189,6 +184,7 @@ function resolveTask(context: Context, task: RawTask, index: number): TaskSpec {
       context.warnings.push({ path: [...path, 'agent'], message, at: 'key' });
     }
   }
+  checkPlan(context, task, [...path, 'plan']);
   return {
     id: asTaskId(task.id),
     title: task.title ?? task.id,
@@ -200,7 +196,24 @@ function resolveTask(context: Context, task: RawTask, index: number): TaskSpec {
     verify: resolveGates(context, task.verify, [...path, 'verify']),
     attempts: task.attempts ?? DEFAULTS.attempts,
     timeoutMs: milliseconds(context, task.timeout, [...path, 'timeout']) ?? DEFAULTS.taskTimeoutMs,
+    ...planOf(task.plan),
   };
+}
+
+/** Words about plans that can't both hold, or that nobody would follow. */
+function checkPlan(context: Context, task: RawTask, path: Path): void {
+  if (task.plan === undefined) return;
+  if (task.run !== undefined) {
+    const message = 'has no effect: a command task makes no plan';
+    context.warnings.push({ path, message, at: 'key' });
+    return;
+  }
+  const profile = Object.hasOwn(context.agents, task.agent ?? '')
+    ? context.agents[task.agent ?? '']
+    : undefined;
+  if (task.plan !== 'required' || profile?.plan !== 'never') return;
+  const message = `is required, but its profile ${quote(profile.name)} says never`;
+  context.errors.push({ path, message, hint: 'take one of the two away' });
 }
 
 function resolveGates(

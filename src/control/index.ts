@@ -17,6 +17,7 @@ export { checkActors, deadMail, followMail, type MailQuery, readMail } from './m
 export { type MergeAnswer, type MergeQuery, mergeRun } from './merge.ts';
 export { type CommandRun, lastOutputs, outputPath } from './outputs.ts';
 export { type Places, userConfigFolder } from './places.ts';
+export { plansOf } from './plans.ts';
 export {
   activeRules,
   type CallJudge,

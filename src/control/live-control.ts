@@ -5,6 +5,7 @@ import type { ActorRow } from '../protocol/shapes.ts';
 import type { StatusResult } from '../protocol/wire.ts';
 import {
   actorRows,
+  planRows,
   type RunState,
   runRow,
   type Supervisor,
@@ -13,6 +14,7 @@ import {
 import { errors } from './errors.ts';
 import { eventsOfRun } from './events.ts';
 import type { LiveControl } from './live.ts';
+import { wholePlans } from './plans.ts';
 import { listRuns } from './queries.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -66,6 +68,14 @@ export function makeLiveControl(options: LiveControlOptions): LiveControl {
       const id = runOf(run);
       await supervisor.compact({ run: id, name, focus: focus ?? null });
       return { run: id, name, state: 'asked' };
+    },
+    plans: async (run) => {
+      const id = runOf(run);
+      return wholePlans(workspace, id, planRows(stateOf(id)));
+    },
+    decidePlan: async ({ run, id, approve, feedback }) => {
+      const held = runOf(run);
+      return { run: held, ...(await supervisor.decidePlan({ run: held, id, approve, feedback })) };
     },
     stopRun: async ({ run, now, by }) => supervisor.stop({ run: runOf(run), now, by }),
     stopActor: async ({ run, name, now, by }) =>

@@ -3,10 +3,12 @@
  * this; reading needs none of it, since the journals can be read beside their writer.
  */
 import type { EventSubscription } from '../events/index.ts';
-import type { ActorRow, RunRow, TaskRow } from '../protocol/shapes.ts';
+import type { ActorRow, PlanRow, RunRow, TaskRow } from '../protocol/shapes.ts';
 import type {
   CompactParams,
   CompactResult,
+  DecidePlanParams,
+  DecidePlanResult,
   SendParams,
   SendResult,
   SettleParams,
@@ -28,6 +30,8 @@ export interface LiveControl {
   settleDead(params: SettleParams): Promise<SettleResult>;
   trust(words: TrustParams['words']): Promise<void>;
   compact(params: CompactParams): Promise<CompactResult>;
+  plans(run: string | undefined): Promise<readonly PlanRow[]>;
+  decidePlan(params: DecidePlanParams): Promise<DecidePlanResult>;
   stopRun(params: StopParams): Promise<RunRow>;
   stopActor(params: StopActorParams): Promise<ActorRow>;
   /** What was missed since a cursor, then what happens; bounded, with a gap marker for who is slow. */

@@ -107,6 +107,7 @@ function draftsOf(record: StoredRunRecord): Draft[] {
       actor: to ?? record.to,
       data: { n, id, reason },
     })),
+    ...(record.team ?? []).map(draftOfTeam),
   ];
 }
 
@@ -136,6 +137,14 @@ function draftOfTask(change: NonNullable<StoredRunRecord['tasks']>[number]): Dra
   }
   const { type, id, ...data } = change;
   return { type, task: id, ...by, ...incarnation, data };
+}
+
+/** Whose word it is: that of who asks, answers or decides. */
+function draftOfTeam(change: NonNullable<StoredRunRecord['team']>[number]): Draft {
+  const { type, ...data } = change;
+  const actor = 'by' in change ? change.by : 'name' in change ? change.name : undefined;
+  const task = 'task' in change && change.task !== null ? change.task : undefined;
+  return { type, actor, task, data };
 }
 
 function draftOfProc(change: NonNullable<StoredRunRecord['procs']>[number]): Draft {

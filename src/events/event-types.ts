@@ -4,6 +4,7 @@ import type {
   ProcChange,
   RunChange,
   TaskChange,
+  TeamChange,
   TreeChange,
 } from '../protocol/record.ts';
 
@@ -13,6 +14,7 @@ export type EventType =
   | RunChange['type']
   | TreeChange['type']
   | ProcChange['type']
+  | TeamChange['type']
   | 'answer.committed'
   | 'call.ended'
   | 'session.compacted'
@@ -68,6 +70,16 @@ export const EVENT_TYPES: Readonly<Record<EventType, EventInfo>> = {
   'tree.removed': durable('A tree was removed.'),
   'proc.started': durable('A process was started.'),
   'proc.ended': durable('A process ended; `left` names what could not be ended.'),
+  'plan.requested': durable('An actor was asked for a plan; `binds`: it changes nothing before.'),
+  'plan.overdue': durable('A plan that was asked for did not come in time; both were told.'),
+  'plan.proposed': durable('A plan was submitted, and to whom.'),
+  'plan.decided': durable('A plan was approved or rejected, by whom and with which words.'),
+  'plan.closed': durable('A plan expired without a word, or a newer one took its place.'),
+  'plan.told': durable('Who waits for a plan that will not come was told.'),
+  'shutdown.requested': durable('An actor was asked to shut down, by whom and why.'),
+  'shutdown.answered': durable('It answered: working, ready or refused.'),
+  'shutdown.forced': durable('It did not end in time and is ended by force.'),
+  'subagent.background': durable('The answer of this subagent goes to its parent by mail.'),
   'answer.committed': durable('A model answer was recorded: its text, calls and usage.'),
   'call.ended': durable('A tool call has its result.'),
   'session.compacted': durable(

@@ -31,6 +31,8 @@ export function makeHandlers(control: LiveControl): Handlers {
         await control.trust(words);
         return {};
       },
+      'plans.list': ({ run }) => control.plans(run),
+      'plans.decide': (params) => control.decidePlan(params),
       'run.stop': (params) => control.stopRun(params),
       'actor.compact': (params) => control.compact(params),
       'actor.stop': (params) => control.stopActor(params),

@@ -3,7 +3,8 @@
  * stamps it, records it, and applies the record; the journal owns durability, the supervisor owns who is live.
  *
  * Invariants: M2 no second effect of one envelope · M3 only a committed step makes mail seen · M4 order, nothing lost,
- * positions contiguous from 1 · M5 lanes · M6 stamped by the supervisor · M7 bounds.
+ * positions contiguous from 1 · M5 lanes · M6 stamped by the supervisor · M7 bounds, no ring of
+ * asks.
  */
 export { applyMailRecord, type MailChange } from './apply.ts';
 export type { MailKey } from './dedup.ts';
@@ -41,3 +42,4 @@ export {
   stateOf,
   unread,
 } from './state.ts';
+export { cycleError, type Wait, waitChain, waitCycle } from './wait-graph.ts';

@@ -57,6 +57,8 @@ export interface ActorStart {
   readonly prompt: string | null;
   /** Its transcript is read from the journal up to here. */
   readonly upToSeq: number;
+  /** And from here on: what is older is that of an earlier life of its name. */
+  readonly fromSeq?: number;
 }
 
 /**

@@ -244,6 +244,67 @@ export interface Decision {
   readonly revision?: string;
 }
 
+export type ShutdownAnswer = 'working' | 'ready' | 'refused';
+
+/** What members of a team ask of each other and answer; all of it ends with the life of its actors. */
+export type TeamChange =
+  /** `by` wants a plan of `from`. `binds`: nothing may be changed before it is approved. `chain`: who waits for it. */
+  | {
+      readonly type: 'plan.requested';
+      readonly id: string;
+      readonly from: ActorName;
+      readonly by: ActorName;
+      readonly about: string;
+      readonly binds: boolean;
+      readonly chain: readonly string[];
+    }
+  /** The time for a requested plan has passed; both were told. */
+  | { readonly type: 'plan.overdue'; readonly id: string }
+  /** `fence`: of the claim it is for, 0 without a task. `letter`: what the reviewer got. */
+  | {
+      readonly type: 'plan.proposed';
+      readonly id: string;
+      readonly by: ActorName;
+      readonly to: ActorName;
+      readonly task: TaskId | null;
+      readonly fence: number;
+      readonly request: string | null;
+      readonly letter: EnvelopeId;
+      readonly text: string;
+      readonly blob?: string;
+      readonly bytes?: number;
+    }
+  | {
+      readonly type: 'plan.decided';
+      readonly id: string;
+      readonly by: ActorName;
+      readonly approve: boolean;
+      readonly feedback: string;
+    }
+  | { readonly type: 'plan.closed'; readonly id: string; readonly why: 'expired' | 'superseded' }
+  /** Those who wait for a plan that will not come were told. */
+  | { readonly type: 'plan.told'; readonly id: string }
+  /** `n`: position of the letter. `insists`: it was refused before, and can't be again. */
+  | {
+      readonly type: 'shutdown.requested';
+      readonly id: string;
+      readonly name: ActorName;
+      readonly by: ActorName;
+      readonly reason: string;
+      readonly n: number;
+      readonly insists: boolean;
+    }
+  | {
+      readonly type: 'shutdown.answered';
+      readonly id: string;
+      readonly name: ActorName;
+      readonly answer: ShutdownAnswer;
+    }
+  /** No answer, or none in time: it is ended by force. */
+  | { readonly type: 'shutdown.forced'; readonly id: string; readonly name: ActorName }
+  /** A subagent whose answer goes to its parent by mail. */
+  | { readonly type: 'subagent.background'; readonly name: ActorName };
+
 export interface RunRecord {
   readonly k: RecordKind;
   /** Of `msg` and `dead`: the mailbox. */
@@ -264,6 +325,7 @@ export interface RunRecord {
   readonly trees?: readonly TreeChange[];
   readonly procs?: readonly ProcChange[];
   readonly decisions?: readonly Decision[];
+  readonly team?: readonly TeamChange[];
   readonly usage?: Usage;
   /** Of `dead`: which letters, by mailbox position in `to`, and why; or that they were retried or dropped. */
   readonly dead?: readonly {

@@ -53,6 +53,21 @@ export interface ActorRow {
   readonly usage: Usage;
 }
 
+/** `troupe plans`: a plan that an actor submitted, and what became of it. */
+export interface PlanRow {
+  readonly id: string;
+  readonly by: string;
+  /** Who is to decide. */
+  readonly to: string;
+  readonly task: string | null;
+  readonly state: 'proposed' | 'approved' | 'rejected' | 'expired' | 'superseded' | 'withdrawn';
+  readonly at: string;
+  readonly decidedBy: string | null;
+  readonly feedback: string;
+  /** Whole while it waits; of one that is settled its beginning and end. */
+  readonly text: string;
+}
+
 export type MailRow = Envelope & { readonly state: EnvelopeState; readonly reason?: string };
 
 export interface TreeRow {

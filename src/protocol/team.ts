@@ -27,7 +27,12 @@ export interface TaskSpec {
   readonly verify: readonly Gate[];
   readonly attempts: number;
   readonly timeoutMs: number;
+  /** Left out: as the profile says. `optional` says the same; `never` lifts what the profile asks for. */
+  readonly plan?: PlanRule;
 }
+
+/** Whether a plan must be approved before anything is changed. */
+export type PlanRule = 'required' | 'optional' | 'never';
 
 export interface AgentProfile {
   readonly name: string;
@@ -42,6 +47,8 @@ export interface AgentProfile {
   /** Skills that it is told of; left out: all that there are. */
   readonly skills?: readonly string[];
   readonly restart: 'permanent' | 'transient' | 'temporary';
+  /** Left out: `optional`. `never`: it is not asked for plans; a task may still require one. */
+  readonly plan?: PlanRule;
 }
 
 export interface MemberSpec {

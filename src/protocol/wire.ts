@@ -9,7 +9,7 @@
 import { z } from 'zod';
 import type { TroupeEvent } from './event.ts';
 import type { TrustRecord } from './policy.ts';
-import type { ActorRow, RunRow, TaskRow } from './shapes.ts';
+import type { ActorRow, PlanRow, RunRow, TaskRow } from './shapes.ts';
 
 export interface HelloParams {
   readonly token: string;
@@ -76,6 +76,21 @@ export interface TrustParams {
   readonly words: readonly Omit<TrustRecord, 'at'>[];
 }
 
+/** A person decides on a plan, by its id. */
+export interface DecidePlanParams extends RunParams {
+  readonly id: string;
+  readonly approve: boolean;
+  readonly feedback: string;
+}
+
+export interface DecidePlanResult {
+  readonly run: string;
+  readonly id: string;
+  readonly by: string;
+  readonly task: string | null;
+  readonly state: 'approved' | 'rejected';
+}
+
 export interface StopParams extends RunParams {
   readonly now: boolean;
   readonly by: string;
@@ -122,6 +137,11 @@ export interface Methods {
   readonly 'mail.send': { readonly params: SendParams; readonly result: SendResult };
   readonly 'mail.settle': { readonly params: SettleParams; readonly result: SettleResult };
   readonly 'trust.set': { readonly params: TrustParams; readonly result: NoParams };
+  readonly 'plans.list': { readonly params: RunParams; readonly result: readonly PlanRow[] };
+  readonly 'plans.decide': {
+    readonly params: DecidePlanParams;
+    readonly result: DecidePlanResult;
+  };
   readonly 'run.stop': { readonly params: StopParams; readonly result: RunRow };
   readonly 'actor.compact': { readonly params: CompactParams; readonly result: CompactResult };
   readonly 'actor.stop': { readonly params: StopActorParams; readonly result: ActorRow };
@@ -139,6 +159,9 @@ export type NoParams = Readonly<Record<string, never>>;
 export type MethodName = keyof Methods;
 export type ParamsOf<M extends MethodName> = Methods[M]['params'];
 export type ResultOf<M extends MethodName> = Methods[M]['result'];
+
+/** Of a person's words on a plan; what is longer goes by `mail.send`. */
+const FEEDBACK_MAX = 16_384;
 
 const name: z.ZodString = z.string().min(1).max(64);
 const run: z.ZodOptional<z.ZodString> = name.optional();
@@ -167,6 +190,13 @@ export const methodParams: { readonly [M in MethodName]: z.ZodType<ParamsOf<M>> 
       .max(1000),
   }),
   'mail.settle': z.strictObject({ run, id: name, what: z.enum(['retried', 'dropped']) }),
+  'plans.list': z.strictObject({ run }),
+  'plans.decide': z.strictObject({
+    run,
+    id: name,
+    approve: z.boolean(),
+    feedback: z.string().max(FEEDBACK_MAX),
+  }),
   'run.stop': z.strictObject({ run, now: z.boolean(), by: name }),
   'actor.compact': z.strictObject({ run, name, focus: z.string().min(1).max(1000).optional() }),
   'actor.stop': z.strictObject({ run, name, now: z.boolean(), by: name }),

@@ -15,18 +15,21 @@ export interface ReadSessionOptions {
   readonly actor: ActorName;
   /** Last sequence wanted; what came later belongs to the reader's future. */
   readonly upTo: number;
+  /** First sequence wanted; what is older belongs to an earlier life of the name. */
+  readonly from?: number | undefined;
   /** Where large parts lie; without it their heads are given (M8). */
   readonly blobs?: Pick<BlobStore, 'get'>;
 }
 
 /** Entries in order; none when there is no journal. Entries of a type that this version does not know are left out. */
 export async function readSession(options: ReadSessionOptions): Promise<PlacedEntry[]> {
-  const { files, directory, actor, upTo, blobs } = options;
+  const { files, directory, actor, upTo, blobs, from = 0 } = options;
   const placed: PlacedEntry[] = [];
   const records = readJournal({
     files,
     directory,
-    select: (head) => head.s > upTo || (head.k === 'step' && head.address === actor),
+    select: (head) =>
+      head.s > upTo || (head.s >= from && head.k === 'step' && head.address === actor),
   });
   for await (const record of records) {
     if (record.s > upTo) break;

@@ -24,6 +24,7 @@ import type {
   RunRecord,
   SessionEntry,
   TaskChange,
+  TeamChange,
   TreeChange,
   Usage,
 } from '../protocol/index.ts';
@@ -48,6 +49,7 @@ export class Draft {
   private readonly trees: TreeChange[] = [];
   private readonly procs: ProcChange[] = [];
   private readonly decisions: Decision[] = [];
+  private readonly teamwork: TeamChange[] = [];
   private procsStarted = 0;
   private filled = false;
 
@@ -130,6 +132,12 @@ export class Draft {
     return this;
   }
 
+  team(change: TeamChange): this {
+    this.teamwork.push(change);
+    this.filled = true;
+    return this;
+  }
+
   dead(to: ActorName, entries: NonNullable<RunRecord['dead']>): this {
     this.sections.to = to;
     this.sections.dead = entries;
@@ -176,6 +184,7 @@ export class Draft {
       ...(this.trees.length === 0 ? {} : { trees: this.trees }),
       ...(this.procs.length === 0 ? {} : { procs: this.procs }),
       ...(this.decisions.length === 0 ? {} : { decisions: this.decisions }),
+      ...(this.teamwork.length === 0 ? {} : { team: this.teamwork }),
       ...(usage === undefined ? {} : { usage }),
       ...(dead === undefined ? {} : { dead }),
     };

@@ -67,7 +67,7 @@ export type RunEvent =
       readonly name: ActorName;
       readonly incarnation: number;
       readonly upward: Upward;
-      /** Of `send_message`: the whole text, of which the call has the head. */
+      /** Of a call that becomes a letter: the whole text, of which the call has the head. */
       readonly payload?: PayloadRef;
       /** Of a call that is judged: what the disk says of the paths that it names. */
       readonly disk?: CallFacts;
@@ -135,6 +135,14 @@ export type RunEvent =
       readonly token: Token;
       readonly name: string;
       readonly focus: string | null;
+    }
+  /** A person decides on a plan. */
+  | {
+      readonly type: 'plan.decide';
+      readonly token: Token;
+      readonly id: string;
+      readonly approve: boolean;
+      readonly feedback: string;
     }
   | { readonly type: 'stop'; readonly now: boolean; readonly by: string }
   | {

@@ -8,7 +8,14 @@
  */
 export { type Liveness, NOT_ALIVE } from './live.ts';
 export type { PolicySource } from './policy-source.ts';
-export { actorRows, runRow, taskRows, treeRows } from './rows.ts';
+export {
+  actorRows,
+  type PlanRowOf,
+  planRows,
+  runRow,
+  taskRows,
+  treeRows,
+} from './rows.ts';
 export { applyRecord, makeRunState, type RunState } from './state.ts';
 export {
   type LiveEvent,

@@ -61,3 +61,17 @@ export const POISON_DEATHS = 2;
 export const NOTICE_QUOTE_CHARS = 300;
 /** Lines on the team and its tasks that a compacted conversation is told. */
 export const TEAM_LINES_MAX = 60;
+/** A plan waits so long for an actor to review it, and so long for a person; then it expires, and its gate stays shut. */
+export const PLAN_REVIEW_MS: number = 30 * 60_000;
+export const PLAN_PERSON_MS: number = 24 * 60 * 60_000;
+/** So long a plan that was asked for may take; then both are told, once. */
+export const PLAN_REQUEST_MS: number = 15 * 60_000;
+/** Requests for plans that one actor may have open. */
+export const PLAN_REQUESTS_MAX = 16;
+/** Of a plan that was decided, and of what a request is about, kept for lists. */
+export const CLOSED_PLAN_CHARS = 2_000;
+/** An actor that is asked to shut down must say something within this time, and be done within the other. */
+export const SHUTDOWN_ANSWER_MS: number = 60_000;
+export const SHUTDOWN_WORK_MS: number = 5 * 60_000;
+/** Members, plans and requests that `team_status` lists. */
+export const STATUS_ROWS_MAX = 60;

@@ -89,6 +89,8 @@ export interface Live {
   readonly nudges: Map<number, number>;
   /** Monotonic start of each claim, by task. */
   readonly claimedAt: Map<TaskId, number>;
+  /** Monotonic time at which each open plan, request and shutdown was first seen waiting in this term. */
+  readonly askedAt: Map<string, number>;
   view: 'none' | 'preparing' | 'ready' | 'failed';
   /** Times in a row that it could not be made. */
   viewFailures: number;
@@ -131,6 +133,7 @@ export function makeLive(options: {
     wake: new Set(),
     nudges: new Map(),
     claimedAt: new Map(),
+    askedAt: new Map(),
     view: 'none',
     viewFailures: 0,
     drops: new Set(),

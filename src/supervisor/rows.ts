@@ -3,9 +3,12 @@
  * derived). The same rows serve a live supervisor and a reader of journals.
  */
 import { type ActorLive, actorRow, endOf } from '../actors/index.ts';
+import { type ActorName, USER } from '../kernel/index.ts';
 import {
   type ActorRow,
   NO_USAGE,
+  type PayloadRef,
+  type PlanRow,
   type Reason,
   type RunRow,
   type RunStatus,
@@ -19,9 +22,11 @@ import {
   type TaskNode,
 } from '../tasks/index.ts';
 import { integrationBranch } from '../worktree/index.ts';
+import { openPlanOf } from './decide/plan-gate.ts';
 import { freeMembers, hire, VIEW } from './decide/roster.ts';
 import type { Liveness } from './live.ts';
 import type { RunState } from './state.ts';
+import type { Plan } from './teamwork.ts';
 
 /** A run that is neither ended nor held by a supervisor is interrupted. */
 function runStatus(state: RunState, liveness: Liveness): RunStatus {
@@ -68,7 +73,8 @@ export function taskRows(
   const halted = runStatus(state, liveness) !== 'running';
   const context: ReasonContext = {
     ...reasonContext(state, Date.parse(state.lastAt)),
-    known: (node) => (halted && !isTerminal(node.state) ? haltReason(state, liveness) : null),
+    known: (node) =>
+      halted && !isTerminal(node.state) ? haltReason(state, liveness) : planReason(state, node),
   };
   const rows = graphRows(
     state.graph,
@@ -77,6 +83,32 @@ export function taskRows(
   );
   // The graph remembers where a tree was; whether it is there is known here.
   return rows.map((row) => (state.trees.has(row.id) ? row : { ...row, worktree: null }));
+}
+
+/** A worker whose plan lies with somebody: what it waits for, and what a person types. */
+function planReason(state: RunState, node: TaskNode): Reason | null {
+  if (node.state !== 'running' || node.owner === null) return null;
+  const plan = openPlanOf(state, node.owner);
+  return plan === null || plan.task !== node.spec.id ? null : waitReason(plan);
+}
+
+function waitReason({ id, to }: Plan): Reason {
+  const how = to === USER ? `: troupe plan approve ${id}, or reject` : '';
+  return { kind: 'approval', ref: id, text: `${id} waits for ${to}${how}` };
+}
+
+/** What `PlanRow` is made of: `payload` says where the whole text lies, when `text` is its head. */
+export interface PlanRowOf extends PlanRow {
+  readonly payload: PayloadRef | null;
+}
+
+/** Oldest first. */
+export function planRows(state: RunState): PlanRowOf[] {
+  return [...state.team.plans.values()].map((plan) => {
+    const { id, by, to, task, state: now, at, decidedBy, feedback, text, blob, bytes } = plan;
+    const payload = blob === undefined || bytes === undefined ? null : { blob, bytes };
+    return { id, by, to, task, state: now, at, decidedBy, feedback, text, payload };
+  });
 }
 
 function haltReason(state: RunState, liveness: Liveness): Reason {
@@ -91,7 +123,7 @@ function haltReason(state: RunState, liveness: Liveness): Reason {
 export function actorRows(state: RunState, liveness: Liveness): ActorRow[] {
   const over = runStatus(state, liveness) !== 'running';
   return [...state.actors.byName.values()].map((facts) => {
-    const phase = liveness.phases[facts.name];
+    const phase = waitingPhase(state, facts.name, liveness.phases[facts.name]);
     const row = actorRow(facts, {
       live: liveOf(phase),
       task: state.claims.get(facts.name) ?? null,
@@ -107,6 +139,17 @@ export function actorRows(state: RunState, liveness: Liveness): ActorRow[] {
       reason: { kind: 'stopped', text: 'the run does not go on' },
     };
   });
+}
+
+/** Idle, because a plan of its lies with somebody: that is waiting, and for what. */
+function waitingPhase(
+  state: RunState,
+  name: ActorName,
+  phase: Liveness['phases'][string] | undefined,
+): typeof phase {
+  const plan = phase?.state === 'idle' ? openPlanOf(state, name) : null;
+  if (phase === undefined || plan === null) return phase;
+  return { ...phase, state: 'waiting', reason: waitReason(plan) };
 }
 
 function liveOf(phase: Liveness['phases'][string] | undefined): ActorLive {

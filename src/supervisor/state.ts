@@ -36,6 +36,7 @@ import {
 } from '../protocol/index.ts';
 import { beginsChapter, todoIn } from '../sessions/index.ts';
 import { applyTask, makeGraph, type TaskGraph } from '../tasks/index.ts';
+import { applyTeamwork, makeTeamwork, type Teamwork } from './teamwork.ts';
 
 export interface RunGate {
   readonly gate: string;
@@ -120,6 +121,7 @@ export interface RunState {
   };
   /** Times (ms) of each actor's deaths, newest last, for the restart intensity. */
   readonly deaths: Map<ActorName, string[]>;
+  readonly team: Teamwork;
   /** Wall time that the run was worked on, over all terms, ms. */
   wallMs: number;
   lastSeq: number;
@@ -153,6 +155,7 @@ export function makeRunState(file: RunFile): RunState {
     assigned: new Map(),
     usage: { total: NO_USAGE, byActor: new Map(), byTask: new Map() },
     deaths: new Map(),
+    team: makeTeamwork(),
     wallMs: 0,
     lastSeq: 0,
     lastAt: file.createdAt,
@@ -187,6 +190,8 @@ export function applyRecord(
   applyEntries(state, record);
   for (const change of record.actors ?? []) {
     applyActor(state.actors, change, context);
+    // A name in its next life is not charged with the deaths of the last.
+    if (change.type === 'actor.added') state.deaths.delete(change.name);
     if (change.type === 'actor.ended') {
       state.openCalls.delete(change.name);
       if (change.end.kind === 'crashed') noteDeath(state, change.name, record.at);
@@ -200,6 +205,7 @@ export function applyRecord(
     applyTask(state.graph, change, context);
     applyClaim(state, change);
   }
+  applyTeamwork(state.team, record);
   for (const change of record.run ?? []) applyRun(state.run, change, record.at);
   for (const change of record.procs ?? []) applyProc(state, change);
   for (const change of record.trees ?? []) applyTree(state, change);

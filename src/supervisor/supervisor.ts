@@ -26,6 +26,7 @@ import type {
   StoredRunRecord,
   TrustRecord,
 } from '../protocol/index.ts';
+import type { DecidePlanResult } from '../protocol/wire.ts';
 import { createIntegrationBranch, type Repository } from '../worktree/index.ts';
 import { markerOf, ProcessHost } from './effects/commands.ts';
 import { GitWork } from './effects/git.ts';
@@ -85,6 +86,8 @@ export interface SendReceipt {
   readonly state: 'accepted' | 'dead';
 }
 
+export type PlanDecision = Omit<DecidePlanResult, 'run'>;
+
 export interface Supervisor {
   /** Resolves when `run.started` is durable. `run.json` is there already. */
   startRun(file: RunFile): Promise<void>;
@@ -100,6 +103,13 @@ export interface Supervisor {
     readonly id: string;
     readonly what: 'retried' | 'dropped';
   }): Promise<{ readonly to: string; readonly n: number; readonly id: string }>;
+  /** A person decides on a plan; resolves when that is durable, rejects with `plan/unknown` or `plan/decided`. */
+  decidePlan(request: {
+    readonly run: string;
+    readonly id: string;
+    readonly approve: boolean;
+    readonly feedback: string;
+  }): Promise<PlanDecision>;
   /** Resolves when it is stopped: every thread and process of the run gone (S4). */
   stop(request: {
     readonly run: string;
@@ -336,6 +346,21 @@ class RunningSupervisor implements Supervisor {
       what,
     }));
     return answered.value as { to: string; n: number; id: string };
+  }
+
+  async decidePlan(request: {
+    run: string;
+    id: string;
+    approve: boolean;
+    feedback: string;
+  }): Promise<PlanDecision> {
+    const { run, ...decision } = request;
+    const answered = await this.loop(run).ask((token) => ({
+      type: 'plan.decide',
+      token,
+      ...decision,
+    }));
+    return answered.value as PlanDecision;
   }
 
   async stop(request: { run: string; now: boolean; by: string }): Promise<RunRow> {

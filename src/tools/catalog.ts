@@ -15,8 +15,14 @@ import {
   failTaskTool,
   getTaskTool,
   listTasksTool,
+  requestPlanTool,
+  requestShutdownTool,
+  reviewPlanTool,
   sendMessageTool,
+  spawnTeammateTool,
+  submitPlanTool,
   taskTool,
+  teamStatusTool,
 } from './team-tools.ts';
 import type { Tool } from './tool.ts';
 
@@ -42,10 +48,28 @@ const TOOLS: readonly Tool[] = [
   todoReadTool,
   noteSaveTool,
   compactTool,
+  spawnTeammateTool,
+  teamStatusTool,
+  requestPlanTool,
+  submitPlanTool,
+  reviewPlanTool,
+  requestShutdownTool,
 ];
 
 const BY_NAME: ReadonlyMap<string, Tool> = new Map(TOOLS.map((tool) => [tool.name, tool]));
-const NOT_FOR_SUBAGENTS = new Set(['create_task', 'claim_task', 'complete_task', 'fail_task']);
+/** A subagent has no mailbox, so nothing that is answered by mail is for it. */
+const NOT_FOR_SUBAGENTS = new Set([
+  'create_task',
+  'claim_task',
+  'complete_task',
+  'fail_task',
+  'check_inbox',
+  'spawn_teammate',
+  'request_plan',
+  'submit_plan',
+  'review_plan',
+  'request_shutdown',
+]);
 
 export const TOOL_NAMES: readonly string[] = TOOLS.map((tool) => tool.name);
 
@@ -59,7 +83,8 @@ export function toolsForKind(
   options: { readonly spawn: boolean } = { spawn: kind !== 'subagent' },
 ): string[] {
   return TOOL_NAMES.filter((name) => {
-    if (name === 'task') return options.spawn;
+    if (name === 'task' && !options.spawn) return false;
+    if (name === 'spawn_teammate' && !options.spawn) return false;
     return kind !== 'subagent' || !NOT_FOR_SUBAGENTS.has(name);
   });
 }

@@ -44,3 +44,6 @@ export const TODO_ITEMS_MAX = 50;
 export const TODO_CHARS_MAX = 300;
 export const NOTE_CHARS_MAX = 4000;
 export const FOCUS_CHARS_MAX = 1000;
+/** `check_inbox` shows so many messages that wait, so many that were seen, and so much of each. */
+export const INBOX_ROWS = 20;
+export const INBOX_CHARS = 120;

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import type { Clock } from '../kernel/index.ts';
+import type { MailItem } from '../protocol/index.ts';
 import type { TreeFiles } from './tree-files.ts';
 
 export interface ToolOutcome {
@@ -23,6 +24,8 @@ export interface Outputs {
   read(path: string, maxBytes: number): Promise<{ bytes: Uint8Array; size: number } | null>;
 }
 
+export type InboxItem = Pick<MailItem, 'n' | 'from' | 'type' | 'text'>;
+
 /** Runs synchronous work that may not end by itself (a regular expression); false: it was cut at the time limit. */
 export type WorkLimit = (work: () => void, timeoutMs: number) => boolean;
 
@@ -34,8 +37,11 @@ export interface ToolContext {
   readonly outputs: Outputs;
   /** Whether this output file came from a result of this very actor. */
   readonly ownsOutput: (path: string) => boolean;
-  /** Number of new messages that will follow after the results of this answer. */
-  readonly inbox: () => number;
+  /** New messages, which will follow after the results of this answer, and those that were taken in before. */
+  readonly inbox: () => {
+    readonly waiting: readonly InboxItem[];
+    readonly seen: readonly InboxItem[];
+  };
   /** The actor's todo list, one line an item. */
   readonly todo: () => readonly string[];
   readonly limitWork: WorkLimit;

@@ -67,6 +67,8 @@ function makeFakeControl(): LiveControl & { happen(event: TroupeEvent): void; re
     runs: () => Promise.resolve([ROW]),
     tasks: () => Promise.reject(new Error('a bug')),
     actors: () => held.then(() => []),
+    plans: () => Promise.resolve([]),
+    decidePlan: () => Promise.reject(new Error('not asked here')),
     send: ({ to }) =>
       Promise.reject(
         new TroupeError({

@@ -189,3 +189,53 @@ describe('03-lead-plans', () => {
     expect(place.leftovers(repo, run.id)).toEqual([]);
   });
 });
+
+describe('04-plan-first', () => {
+  it('A8: nothing is changed before the plan is approved, and the worker ends when it is asked to', async () => {
+    const place = makePlace();
+    const copy = join(place.root, 'say');
+    cpSync(join(EXAMPLES, '04-plan-first'), copy, { recursive: true });
+    const repo = join(copy, 'repo');
+    commitAll(place, repo);
+    const ended = await place.troupe(repo, 'run', '../team.yaml');
+    expect(ended, ended.stdout).toMatchObject({ code: 0, stderr: '' });
+    const plans = (await place.json(repo, 'plans')).flat();
+    expect(plans).toMatchObject([
+      {
+        id: 'plan-1',
+        by: 'finn',
+        to: 'lead',
+        task: 'rename',
+        state: 'rejected',
+        decidedBy: 'lead',
+      },
+      {
+        id: 'plan-2',
+        by: 'finn',
+        to: 'lead',
+        task: 'rename',
+        state: 'approved',
+        decidedBy: 'lead',
+      },
+    ]);
+    const decisions = (await place.json(repo, 'events', '--type', 'decision.made')) as {
+      data: { tool: string; effect: string; rule: string };
+    }[];
+    const said = decisions.map(({ data }) => `${data.tool} ${data.effect} ${data.rule}`);
+    expect(said.slice(0, 3)).toEqual([
+      expect.stringMatching(/^bash allow/),
+      'write_file deny plan-gate',
+      'bash deny plan-gate',
+    ]);
+    expect(said.slice(3).every((one) => one.includes(' allow '))).toBe(true);
+    const actors = (await place.json(repo, 'ps')).flat();
+    expect(actors).toContainEqual(
+      expect.objectContaining({ name: 'finn', state: 'stopped', reason: expect.anything() }),
+    );
+    const [run] = await place.runs(repo);
+    if (run === undefined) throw new Error('no run');
+    const after = place.unpack(repo, run.branch);
+    expect(readFileSync(join(after, 'say.sh'), 'utf8')).toContain('"--loud"');
+    expect(place.leftovers(repo, run.id)).toEqual([]);
+  });
+});

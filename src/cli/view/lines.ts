@@ -1,6 +1,12 @@
 /** One line per important thing that happened, for output that is no terminal. Pure. */
-import { SUPERVISOR } from '../../kernel/ids.ts';
-import type { ActorChange, RunChange, StoredRunRecord, TaskChange } from '../../protocol/record.ts';
+import { SUPERVISOR, USER } from '../../kernel/ids.ts';
+import type {
+  ActorChange,
+  RunChange,
+  StoredRunRecord,
+  TaskChange,
+  TeamChange,
+} from '../../protocol/record.ts';
 import { safeLine } from '../text/safe.ts';
 import { fit } from '../text/width.ts';
 
@@ -17,6 +23,7 @@ export function linesOf(record: StoredRunRecord, outputOf: OutputOf): string[] {
     ...(record.run ?? []).map(runText),
     ...(record.actors ?? []).map(actorText),
     ...(record.tasks ?? []).map(taskText),
+    ...(record.team ?? []).map(teamText),
     ...(record.mail ?? []).map((mail) =>
       mail.type === 'chat.message' ? `mail ${mail.from} → ${mail.to}: ${mail.body.text}` : null,
     ),
@@ -56,6 +63,33 @@ function actorText(change: ActorChange): string | null {
     return `${change.name} crashed: ${change.end.text}`;
   }
   return null;
+}
+
+/** Plans and shutdowns; a plan for a person says what to type. */
+function teamText(change: TeamChange): string | null {
+  switch (change.type) {
+    case 'plan.proposed': {
+      const about = change.task === null ? '' : ` for task ${change.task}`;
+      const how = change.to === USER ? ' (troupe plans)' : '';
+      return `${change.by} submits ${change.id}${about} to ${change.to}${how}`;
+    }
+    case 'plan.decided':
+      return `${change.id} ${change.approve ? 'approved' : 'rejected'} by ${change.by}`;
+    case 'plan.closed':
+      return change.why === 'expired' ? `${change.id} has expired without a decision` : null;
+    case 'shutdown.requested':
+      return `${change.by} asks ${change.name} to shut down`;
+    case 'shutdown.answered':
+      return `${change.name} answers the shutdown: ${change.answer}`;
+    case 'shutdown.forced':
+      return `${change.name} is shut down by force`;
+    case 'plan.requested':
+      return `${change.by} asks ${change.from} for a plan`;
+    case 'plan.overdue':
+    case 'plan.told':
+    case 'subagent.background':
+      return null;
+  }
 }
 
 function taskText(change: TaskChange): string | null {

@@ -57,6 +57,7 @@ export const runActor: ActorRun = async (start, port, signal, given) => {
     directory: start.journalDirectory,
     actor: start.name,
     upTo: start.upToSeq,
+    from: start.fromSeq,
     blobs: new BlobStore({
       files,
       directory: blobsBeside(start.journalDirectory),

@@ -6,7 +6,13 @@
  * - A4 One live incarnation per name; everything carries it.
  * - S2 Death sends `actor.died` to the lead (or the user) exactly once, and releases claim, calls and processes with it.
  */
-import { actorOf, type HostExit, nextIncarnation, type StartNumbers } from '../../actors/index.ts';
+import {
+  type Actor,
+  actorOf,
+  type HostExit,
+  nextIncarnation,
+  type StartNumbers,
+} from '../../actors/index.ts';
 import { type RosterEntry, systemPrompt } from '../../agent/index.ts';
 import { type ActorName, TroupeError, USER } from '../../kernel/index.ts';
 import { HandedOut } from '../../mailbox/index.ts';
@@ -15,13 +21,15 @@ import { skillCatalogue, skillsFor } from '../../skills/index.ts';
 import { toolsForKind } from '../../tools/index.ts';
 import { Draft } from '../draft.ts';
 import type { Happening } from '../inbox.ts';
-import type { Live } from '../live.ts';
+import type { Live, LiveActor } from '../live.ts';
 import type { RunState } from '../state.ts';
+import { openShutdown } from '../teamwork.ts';
 import { cancelAct } from './commands.ts';
-import { endStopped, parkUnread } from './ends.ts';
+import { endStopped, parkUnread, tellParent } from './ends.ts';
 import { heldMail, quarantine } from './poison.ts';
 import { finishAct } from './results.ts';
-import { heldTask, isLastDeath, noticeTarget, rulesFor, workplaceOf } from './roster.ts';
+import { heldTask, isLastDeath, mayRun, noticeTarget, rulesFor, workplaceOf } from './roster.ts';
+import { endText } from './shutdowns.ts';
 import { endAttempt } from './task-ends.ts';
 
 export interface Starting extends StartNumbers {
@@ -88,6 +96,7 @@ export function startActor(draft: Draft, live: Live, actor: Starting): void {
       ),
       prompt: actor.prompt,
       upToSeq: state.lastSeq,
+      fromSeq: actorOf(state.actors, name)?.addedSeq ?? 0,
     },
   });
 }
@@ -96,6 +105,10 @@ export function startActor(draft: Draft, live: Live, actor: Starting): void {
 const TEAM_TOOLS: ReadonlySet<string> = new Set([
   'send_message',
   'check_inbox',
+  'team_status',
+  'request_plan',
+  'submit_plan',
+  'review_plan',
   'list_tasks',
   'get_task',
   'claim_task',
@@ -110,6 +123,8 @@ const TEAM_TOOLS: ReadonlySet<string> = new Set([
 /** Who has skills can load them, and nobody else is offered to. */
 function toolsOf(profile: AgentProfile, possible: readonly string[], hasSkills: boolean): string[] {
   const wanted = profile.tools === null ? null : new Set(profile.tools);
+  // Who may bring somebody in may ask for its end.
+  if (wanted?.has('spawn_teammate') === true) wanted.add('request_shutdown');
   return possible.filter((name) => {
     if (name === 'load_skill') return hasSkills;
     return wanted === null || wanted.has(name) || TEAM_TOOLS.has(name);
@@ -160,6 +175,24 @@ export function actorExited(
   const text =
     actor.doom?.text ??
     (exit.kind === 'crashed' ? `${exit.code}: ${exit.message}` : 'its thread ended');
+  const asked = openShutdown(state.team, name);
+  if (asked !== null) {
+    // It was to end anyway: it is not started again for that.
+    endStopped(draft, live, { name, incarnation, text: endText(asked, `it died (${text})`) });
+    return draft;
+  }
+  return crashed(draft, live, { facts, actor, text });
+}
+
+/** A death: all that it held is released, and those who must hear of it do, once. */
+function crashed(
+  draft: Draft,
+  live: Live,
+  death: { readonly facts: Actor; readonly actor: LiveActor; readonly text: string },
+): Draft {
+  const { state, happening } = draft;
+  const { facts, actor, text } = death;
+  const { name, incarnation } = actor;
   const held = heldMail(state, actor);
   draft.actor({
     type: 'actor.ended',
@@ -190,6 +223,7 @@ export function actorExited(
     type: 'actor.died',
     body: { text: `${name} died: ${text}.${again}`, actor: name, incarnation },
   });
+  tellParent(draft, live, { name, told, text: `${name} died: ${text}.${again}` });
   if (target !== name) live.mailDirty.add(target);
   live.mailDirty.add(name);
   if (node === null && state.midTurn.has(name)) live.wake.add(name);
@@ -207,7 +241,8 @@ function programMissing(message: string): TroupeError {
 
 function stopChildren(draft: Draft, live: Live, parent: ActorName): void {
   for (const child of draft.state.actors.byName.values()) {
-    if (child.parent === parent && live.actors.has(child.name)) {
+    // A spawned teammate is a member of its own; only what works for the parent goes with it.
+    if (child.kind === 'subagent' && child.parent === parent && live.actors.has(child.name)) {
       draft.effect({
         type: 'actor.stop',
         name: child.name,
@@ -225,9 +260,10 @@ function subagentExited(
   child: { name: ActorName; incarnation: number; parent: ActorName | null; exit: HostExit },
 ): Draft {
   const { name, exit } = child;
-  const finished = exit.kind === 'finished';
+  // Who was stopped on its way ends without a text.
+  const finished = exit.kind === 'finished' && exit.text !== undefined;
   const text = finished
-    ? (exit.text ?? '')
+    ? exit.text
     : exit.kind === 'crashed'
       ? `${name} could not finish: ${exit.message}`
       : `${name} was stopped`;
@@ -251,12 +287,14 @@ function subagentExited(
     }
     return draft;
   }
-  if (child.parent !== null && live.actors.has(child.parent)) {
-    draft.send(
-      { to: child.parent, lane: 'normal', type: 'chat.message', body: { text } },
-      { name, incarnation: child.incarnation, epoch: 1 },
-    );
-    live.mailDirty.add(child.parent);
-  }
+  // In the background its answer is mail, also to a parent that is asleep or starts again.
+  const parent = child.parent === null ? null : actorOf(draft.state.actors, child.parent);
+  if (parent === null || !draft.state.team.background.has(name)) return draft;
+  if (parent.kind === 'subagent' || !mayRun(draft.state, parent, draft.happening.now)) return draft;
+  draft.send(
+    { to: parent.name, lane: 'normal', type: 'chat.message', body: { text } },
+    { name, incarnation: child.incarnation, epoch: 1 },
+  );
+  live.mailDirty.add(parent.name);
   return draft;
 }

@@ -4,7 +4,7 @@ import { type ActorName, LEAD, USER } from '../../kernel/index.ts';
 import { unread } from '../../mailbox/index.ts';
 import type { Draft } from '../draft.ts';
 import type { Live } from '../live.ts';
-import { noticeTarget } from './roster.ts';
+import { mayRun, noticeTarget } from './roster.ts';
 import { endAttempt } from './task-ends.ts';
 
 /** The durable end of a stopped actor: claim released, unread mail parked and told (M6). */
@@ -39,7 +39,28 @@ export function endStopped(
     type: 'actor.died',
     body: { text: `${name} was ${text}.`, actor: name, parked },
   });
+  tellParent(draft, live, { name, told: target, text: `${name} was ${text}.` });
   live.mailDirty.add(target);
+}
+
+/** Who brought an actor in hears of its end, once: not when the notice went to it anyway. */
+export function tellParent(
+  draft: Draft,
+  live: Live,
+  end: { readonly name: ActorName; readonly told: ActorName; readonly text: string },
+): void {
+  const { state, happening } = draft;
+  const { name, told, text } = end;
+  const parent = actorOf(state.actors, actorOf(state.actors, name)?.parent ?? '');
+  if (parent === null || parent.name === told || parent.kind === 'subagent') return;
+  if (!mayRun(state, parent, happening.now)) return;
+  draft.notice({
+    to: parent.name,
+    lane: 'normal',
+    type: 'actor.died',
+    body: { text, actor: name },
+  });
+  live.mailDirty.add(parent.name);
 }
 
 /** Mail that nobody will read becomes dead letters, which are shown (M6); returns how many. */

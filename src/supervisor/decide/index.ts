@@ -14,12 +14,14 @@ import { askCompaction } from './context.ts';
 import { diskFull, holdBack, stopWhenAnswered } from './full-disk.ts';
 import { decideSend, deliverNext, settleDead } from './mail.ts';
 import { mergeComputed, nextMerge, refAdvanced } from './merges.ts';
+import { userDecides } from './plans.ts';
 import { policyChanged } from './policy.ts';
 import { decideRequest } from './requests.ts';
 import { VIEW } from './roster.ts';
 import { damaged, resumed, settleEnd, started, stop, stopActor, stopped, wakeNext } from './run.ts';
 import { sweep } from './sweep.ts';
 import { advance, dispatch, treeCommitted, treePrepared } from './tasks.ts';
+import { settleTeamwork } from './team-sweep.ts';
 import { refreshView, viewReady } from './view.ts';
 
 /** What the event means. */
@@ -62,6 +64,8 @@ function meaningOf(state: RunState, live: Live, happening: Happening): Draft {
       return settleDead(state, live, happening, event);
     case 'compact':
       return askCompaction(state, live, happening, event);
+    case 'plan.decide':
+      return userDecides(state, live, happening, event);
     case 'stop':
       return stop(state, live, happening, event);
     case 'stop.actor':
@@ -85,6 +89,7 @@ export function settle(state: RunState, live: Live, happening: Happening): Draft
     if (!draft.empty) return draft;
   }
   return (
+    settleTeamwork(state, live, happening) ??
     nextMerge(state, live, happening) ??
     dispatch(state, live, happening) ??
     refreshView(state, live, happening) ??

@@ -8,6 +8,7 @@ import { type Call, factsResolver, type Judgement, judgeCall } from '../../permi
 import type { CallFacts } from '../../protocol/index.ts';
 import type { Live } from '../live.ts';
 import type { RunState } from '../state.ts';
+import { gateOf, planGate, readOnly } from './plan-gate.ts';
 import { pathOf, rulesFor, workplaceOf } from './roster.ts';
 
 /** Whose call it is; a request, or an ask that is judged again. */
@@ -21,13 +22,14 @@ export interface Who {
 
 export type Judged = Judgement;
 
-export function judgeFor({ state, live, actor, disk }: Who, call: Call): Judged {
+export function judgeFor(who: Who, call: Call): Judged {
+  const { state, live, actor, disk } = who;
   const place = {
     actor: pathOf(state, actor.name),
     root: workplaceOf(state, actor.name)?.root ?? null,
     ...(disk === undefined ? {} : { resolve: factsResolver(disk.paths), pins: disk.pins }),
   };
-  const judged = judgeCall(call, rulesFor(state, live, actor.name), place);
+  const judged = gated(who, call, judgeCall(call, rulesFor(state, live, actor.name), place));
   if (judged.action !== 'ask') return judged;
   const how = `to allow it, add a rule {id: …, effect: allow, tool: ${call.tool}} or \`permissions: {default: allow}\` to the team file`;
   return {
@@ -35,6 +37,26 @@ export function judgeFor({ state, live, actor, disk }: Who, call: Call): Judged 
     action: 'deny',
     reason: `${judged.reason}, and this version cannot ask; ${how}`,
   };
+}
+
+/** A plan that is missing goes before all that rules allow; a command that only reads runs in the form that was read. */
+function gated({ state, actor }: Who, call: Call, judged: Judgement): Judgement {
+  if (judged.action === 'deny') return judged;
+  const reason = planGate(state, actor.name, call);
+  if (reason !== null) {
+    return {
+      ...judged,
+      action: 'deny',
+      rule: 'plan-gate',
+      reason,
+      command: null,
+      grantable: false,
+    };
+  }
+  if (call.tool !== 'bash' || judged.command !== null || gateOf(state, actor.name) === null) {
+    return judged;
+  }
+  return { ...judged, command: readOnly(state, actor.name, call.input)?.command ?? null };
 }
 
 /** A command of a model is a bash call of that model (design §7): judged when the task is made. */

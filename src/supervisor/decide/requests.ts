@@ -24,8 +24,10 @@ import { cancelAct } from './commands.ts';
 import { tellTeam } from './context.ts';
 import { refuseAct } from './full-disk.ts';
 import { permit } from './permit.ts';
+import { gateOf, openPlanOf } from './plan-gate.ts';
 import { reply } from './results.ts';
 import { heldTask, noticeTarget } from './roster.ts';
+import { endIfReady, noteWorking } from './shutdowns.ts';
 import { endAttempt } from './task-ends.ts';
 
 /** Requests that record what has happened already. */
@@ -116,6 +118,7 @@ function setPhase(asking: Asking, phase: LiveActor['phase']): void {
 function commitAnswer(asking: Asking, draft: Draft, step: AnswerStep): Draft {
   draft.about('step', asking.actor).step(step);
   lookAgain(asking, step.took.length);
+  noteWorking(asking, draft, step);
   reply(asking, draft, { type: 'committed', seq: 0 });
   // A compaction is nobody's turn: who was idle still is.
   if (step.entries.some((entry) => entry.type === 'answer')) setPhase(asking, 'tooling');
@@ -158,11 +161,14 @@ function becameIdle(
   why: Extract<ActorRequest, { type: 'idle' }>['why'],
 ): Draft {
   const { state, live, actor } = asking;
+  if (endIfReady(asking, draft)) return draft;
   const node = heldTask(state, actor.name);
   if (node === null || node.state !== 'running' || asking.facts.kind === 'subagent') return draft;
   if (node.path === null || live.prepared.get(node.spec.id) !== node.fence) return draft;
   // Mail that it has not answered yet wakes it by itself: it is not idle for want of work.
   if (hasUnread(state.mail, actor.name)) return draft;
+  // The same holds for a plan that lies with somebody.
+  if (openPlanOf(state, actor.name) !== null) return draft;
   const nudged = live.nudges.get(node.fence) ?? 0;
   if (nudged < NUDGES_MAX && why === 'end') {
     live.nudges.set(node.fence, nudged + 1);
@@ -172,7 +178,7 @@ function becameIdle(
       type: 'task.nudge',
       task: node.spec.id,
       body: {
-        text: `You ended your turn, but task ${node.spec.id} is not finished. Go on with it, or call complete_task or fail_task.`,
+        text: `You ended your turn, but task ${node.spec.id} is not finished. ${nudgeText(state, actor.name)}`,
       },
     });
     live.mailDirty.add(actor.name);
@@ -190,6 +196,12 @@ function becameIdle(
   });
   live.dirty.add(node.spec.id);
   return draft;
+}
+
+function nudgeText(state: RunState, name: ActorName): string {
+  const gate = gateOf(state, name);
+  if (gate === null) return 'Go on with it, or call complete_task or fail_task.';
+  return `Call submit_plan, or fail_task: ${gate}.`;
 }
 
 /** The agent can't go on: the attempt ends; an actor without a task ends itself. */

@@ -6,6 +6,7 @@ import type { TaskNode } from '../../tasks/index.ts';
 import { RESTART_INTENSITY, RESTART_PERIOD_MS } from '../limits.ts';
 import type { Live } from '../live.ts';
 import type { RunState } from '../state.ts';
+import { openShutdown } from '../teamwork.ts';
 
 /** Who is told of what happens to the team: the lead, else the user (design §6). */
 export function noticeTarget(state: RunState): ActorName {
@@ -61,6 +62,7 @@ export function freeMembers(state: RunState, agent: string | null, nowMs: number
   const free: ActorName[] = [];
   for (const actor of state.actors.byName.values()) {
     if (!isEligible(actor, agent) || state.claims.has(actor.name)) continue;
+    if (openShutdown(state.team, actor.name) !== null) continue;
     if (mayRun(state, actor, nowMs)) free.push(actor.name);
   }
   return free;

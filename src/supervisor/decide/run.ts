@@ -6,7 +6,7 @@
  * - S4 Stop says stopped only after every thread and process is gone.
  */
 import { type Actor, actorOf } from '../../actors/index.ts';
-import { LEAD, USER } from '../../kernel/index.ts';
+import { type ActorName, LEAD, USER } from '../../kernel/index.ts';
 import { hasUnread } from '../../mailbox/index.ts';
 import type { Reason, RunEndState } from '../../protocol/index.ts';
 import { allTerminal, type TaskNode, taskCounts } from '../../tasks/index.ts';
@@ -15,6 +15,7 @@ import type { Happening, RunEvent } from '../inbox.ts';
 import { STOP_GRACE_MS, SWEEP_MS } from '../limits.ts';
 import type { Live } from '../live.ts';
 import type { RunState } from '../state.ts';
+import { openShutdown } from '../teamwork.ts';
 import { startActor, startNumbers } from './actors.ts';
 import { endStopped } from './ends.ts';
 import { policyLoaded } from './policy.ts';
@@ -109,7 +110,8 @@ export function resumed(
         incarnation,
         end: { kind: 'crashed', text: 'the supervisor ended' },
       });
-    } else if (isCut(state, actor)) live.wake.add(name);
+      if (state.team.background.has(name)) tellCut(draft, actor);
+    } else if (isCut(state, actor) && !isEnding(state, name)) live.wake.add(name);
     live.mailDirty.add(name);
   }
   for (const node of state.graph.nodes.values()) {
@@ -130,10 +132,32 @@ export function resumed(
   return draft.effect({ type: 'sweep.later', ms: SWEEP_MS });
 }
 
+/** What it would have answered by mail does not come: its parent is told, as of an end. */
+function tellCut(draft: Draft, child: Actor): void {
+  const parent = actorOf(draft.state.actors, child.parent ?? '');
+  if (parent === null || parent.kind === 'subagent') return;
+  if (!mayRun(draft.state, parent, draft.happening.now)) return;
+  draft.notice({
+    to: parent.name,
+    lane: 'normal',
+    type: 'actor.died',
+    body: {
+      text: `${child.name} was cut off by the end of the supervisor and gives no answer. Start it again if you still need it.`,
+      actor: child.name,
+    },
+  });
+}
+
 /** Its turn goes on without new mail. Who holds a task is woken when its tree is ready. */
 function isCut(state: RunState, actor: Actor): boolean {
   if (actor.kind === 'lead') return actor.incarnation > 0;
   return state.midTurn.has(actor.name) && !state.claims.has(actor.name);
+}
+
+/** It is ended by what follows, not started again. */
+function isEnding(state: RunState, name: ActorName): boolean {
+  const asked = openShutdown(state.team, name);
+  return asked?.state === 'ready' || asked?.state === 'forced';
 }
 
 function endOpenProcs(draft: Draft, why: 'lost' | 'killed', left: readonly number[]): void {

@@ -5,6 +5,8 @@ import type { Happening } from '../inbox.ts';
 import { LEASE_MS, SWEEP_MS } from '../limits.ts';
 import type { Live, LiveActor } from '../live.ts';
 import type { RunState } from '../state.ts';
+import { openPlanOf } from './plan-gate.ts';
+import { sweepTeamwork } from './team-sweep.ts';
 
 /** Deadlines, leases and budgets; deadlines are kept here and not by the thread that may be stuck (design §6). */
 export function sweep(
@@ -22,6 +24,7 @@ export function sweep(
     live.halting = { next: 'budget', text: `the wall time of the run is used up: ${spent}` };
     return draft.effect({ type: 'halt', graceMs: 0 });
   }
+  sweepTeamwork(draft, live);
   if (live.mergeHold !== null) live.mergeHold = { ...live.mergeHold, waiting: false };
   for (const actor of live.actors.values()) {
     const why = overdue(state, live, happening, { actor, beat: beats[actor.name] ?? 0 });
@@ -56,6 +59,8 @@ function overdue(
   const node = task === undefined ? undefined : state.graph.nodes.get(task);
   const since = task === undefined ? undefined : live.claimedAt.get(task);
   if (node === undefined || since === undefined || node.state !== 'running') return null;
+  // While others look at its plan the time is theirs, and a review has a deadline of its own.
+  if (openPlanOf(state, actor.name)?.task === node.spec.id) return null;
   if (happening.monotonicMs - since <= node.spec.timeoutMs) return null;
   return `the deadline of task ${node.spec.id} passed (${isoTime(happening.now)})`;
 }

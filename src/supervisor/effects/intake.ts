@@ -101,10 +101,11 @@ export class Intake {
       for (const entry of request.entries) entries.push(await this.storeEntry(entry));
       return { ...event, upward: { ...upward, request: { ...request, entries } } };
     }
+    const field = largeField(event);
     const text = messageIn(event);
-    if (request.type !== 'act' || text === null) return event;
+    if (request.type !== 'act' || field === null || text === null) return event;
     const payload = await this.put(text);
-    const input = { ...Object(request.input), text: payloadHead(text, payload.bytes) };
+    const input = { ...Object(request.input), [field]: payloadHead(text, payload.bytes) };
     return { ...event, upward: { ...upward, request: { ...request, input } }, payload };
   }
 
@@ -139,10 +140,24 @@ function hasPayload(event: RunEvent): boolean {
   );
 }
 
-/** The text of a message that an actor sends. */
+/** What becomes the text of a letter, by the tool. */
+const LETTERS: Readonly<Record<string, string>> = {
+  send_message: 'text',
+  spawn_teammate: 'prompt',
+  submit_plan: 'plan',
+};
+
+function largeField(event: Extract<RunEvent, { type: 'request' }>): string | null {
+  const { request } = event.upward;
+  if (request.type !== 'act' || !Object.hasOwn(LETTERS, request.tool)) return null;
+  return LETTERS[request.tool] ?? null;
+}
+
+/** The text of a letter that a call of an actor becomes. */
 function messageIn(event: Extract<RunEvent, { type: 'request' }>): string | null {
   const { request } = event.upward;
-  if (request.type !== 'act' || request.tool !== 'send_message') return null;
-  const text: unknown = Object(request.input)['text'];
+  const field = largeField(event);
+  if (request.type !== 'act' || field === null) return null;
+  const text: unknown = Object(request.input)[field];
   return typeof text === 'string' ? text : null;
 }

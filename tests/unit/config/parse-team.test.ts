@@ -132,6 +132,7 @@ mcp: null
     ...BUILT_IN_PROFILES['implementer'],
     model: 'openai/x',
     restart: 'temporary',
+    plan: 'optional',
   });
   expect(team.agents['writer']?.tools).toEqual(['read_file']);
   const { agents: _, ...rest } = team;
@@ -198,6 +199,7 @@ mcp: null
           "attempts": 3,
           "id": "parser",
           "needs": [],
+          "plan": "optional",
           "prompt": "Fix it.",
           "run": null,
           "timeoutMs": 500,

@@ -35,7 +35,7 @@ export function contextOf(
     clock: new VirtualClock(),
     outputs,
     ownsOutput: (path) => outputs.saved.has(path),
-    inbox: () => 0,
+    inbox: () => ({ waiting: [], seen: [] }),
     todo: () => [],
     limitWork: (work) => {
       work();

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { asActorName } from '../../../src/kernel/index.ts';
 import {
   parseCall,
   TOOL_NAMES,
@@ -48,6 +49,12 @@ test('the parameters of each tool are those of the agreement', () => {
       "todo_read  (thread)",
       "note_save text (thread)",
       "compact focus? (thread)",
+      "spawn_teammate name agent prompt? (supervisor)",
+      "team_status  (supervisor)",
+      "request_plan from about (supervisor)",
+      "submit_plan plan task? (supervisor)",
+      "review_plan id approve feedback? (supervisor)",
+      "request_shutdown name reason? (supervisor)",
     ]
   `);
 });
@@ -89,8 +96,22 @@ test('a subagent has no hand in the tasks and starts no subagent of its own, unl
 
 test('check_inbox tells what will follow', async () => {
   expect(await call('check_inbox', {}, contextOf(null))).toBe('no new messages');
-  const context = contextOf(null, { inbox: () => 2 });
-  expect(await call('check_inbox', {}, context)).toBe(
-    '2 new messages follow after the results of your calls',
+  const item = (n: number) =>
+    ({ n, from: asActorName('bo'), type: 'chat.message', text: `text ${n}\nof more` }) as const;
+  const two = { waiting: [item(3), item(4)], seen: [item(1), item(2)] };
+  expect(await call('check_inbox', {}, contextOf(null, { inbox: () => two }))).toBe(
+    [
+      '2 new messages follow after the results of your calls:',
+      '- #3 from bo · chat.message: text 3 of more',
+      '- #4 from bo · chat.message: text 4 of more',
+      '2 seen before, the last of them:',
+      '- #1 from bo · chat.message: text 1 of more',
+      '- #2 from bo · chat.message: text 2 of more',
+    ].join('\n'),
   );
+  const long = { ...item(1), text: 'x'.repeat(100_000) };
+  const many = { waiting: Array.from({ length: 1000 }, () => long), seen: [] };
+  const shown = await call('check_inbox', {}, contextOf(null, { inbox: () => many }));
+  expect(shown).toContain('… and 980 more');
+  expect(shown.length).toBeLessThan(5_000);
 });

@@ -5,11 +5,16 @@
 import { parseCall } from '../../../tools/index.ts';
 import type { Draft } from '../../draft.ts';
 import type { Asking } from '../asking.ts';
+import { planGate } from '../plan-gate.ts';
 import { finishAct } from '../results.ts';
 import type { Act, Input } from './act.ts';
 import { bash } from './bash.ts';
 import { claimTask, createTask, endTask, getTask, listTasks } from './graph.ts';
 import { sendMessage } from './message.ts';
+import { requestPlan, reviewPlan, submitPlan } from './plan.ts';
+import { requestShutdown } from './shutdown.ts';
+import { spawnTeammate } from './spawn.ts';
+import { teamStatus } from './status.ts';
 import { subagent } from './subagent.ts';
 
 type Run = (asking: Asking, draft: Draft, act: Act, input: Input) => Draft;
@@ -23,8 +28,14 @@ const ACTS: Readonly<Record<string, Run>> = {
   fail_task: endTask,
   get_task: getTask,
   list_tasks: listTasks,
+  request_plan: requestPlan,
+  request_shutdown: requestShutdown,
+  review_plan: reviewPlan,
   send_message: sendMessage,
+  spawn_teammate: spawnTeammate,
+  submit_plan: submitPlan,
   task: subagent,
+  team_status: teamStatus,
 };
 
 export function decideAct(asking: Asking, draft: Draft, act: Act): Draft {
@@ -35,5 +46,8 @@ export function decideAct(asking: Asking, draft: Draft, act: Act): Draft {
     const text = `the tool ${act.tool} is not run by the supervisor`;
     return finishAct(asking, draft, act, { ok: false, text });
   }
+  // A command is judged where it is run, and its refusal is a decision on record.
+  const gate = act.tool === 'bash' ? null : planGate(asking.state, asking.actor.name, act);
+  if (gate !== null) return finishAct(asking, draft, act, { ok: false, text: `not run: ${gate}` });
   return run(asking, draft, act, parsed.input as Input);
 }

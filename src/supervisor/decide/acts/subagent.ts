@@ -1,6 +1,7 @@
 /** `task`: a subagent for one question. */
-import { asActorName } from '../../../kernel/index.ts';
+import { type ActorName, asActorName } from '../../../kernel/index.ts';
 import type { Draft } from '../../draft.ts';
+import type { RunState } from '../../state.ts';
 import { startActor } from '../actors.ts';
 import type { Asking } from '../asking.ts';
 import { finishAct } from '../results.ts';
@@ -27,9 +28,7 @@ export function subagent(asking: Asking, draft: Draft, act: Act, input: Input): 
   if (alive >= limits.fanout) {
     return refuse(`you have ${alive} subagents at work, as many as limits.fanout allows`);
   }
-  const holder = placeHolder(state, actor.name);
-  const count = [...state.actors.byName.values()].filter((one) => one.kind === 'subagent').length;
-  const name = asActorName(`${holder.slice(0, 36)}-sub-${count + 1}`);
+  const name = freshName(state, placeHolder(state, actor.name));
   const added = {
     name,
     kind: 'subagent' as const,
@@ -40,6 +39,7 @@ export function subagent(asking: Asking, draft: Draft, act: Act, input: Input): 
   draft.about('sup', actor).actor({ type: 'actor.added', ...added });
   startActor(draft, live, { ...added, incarnation: 1, epoch: 1, prompt: text(input, 'prompt') });
   if (input['background'] === true) {
+    draft.team({ type: 'subagent.background', name });
     return finishAct(asking, draft, act, {
       ok: true,
       text: `${name} has started; its answer comes by mail`,
@@ -54,4 +54,14 @@ export function subagent(asking: Asking, draft: Draft, act: Act, input: Input): 
     task: null,
   });
   return draft;
+}
+
+/** No other actor ever had it: a spawned teammate may be called anything. */
+function freshName(state: RunState, holder: ActorName): ActorName {
+  let count = 1;
+  for (const one of state.actors.byName.values()) if (one.kind === 'subagent') count += 1;
+  for (; ; count += 1) {
+    const name = asActorName(`${holder.slice(0, 36)}-sub-${count}`);
+    if (!state.actors.byName.has(name)) return name;
+  }
 }

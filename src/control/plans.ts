@@ -1,0 +1,34 @@
+/** The plans of a run, with their whole texts where they wait for a decision. */
+import { BlobStore, wholeText } from '../journal/index.ts';
+import type { PlanRow } from '../protocol/shapes.ts';
+import { type PlanRowOf, planRows } from '../supervisor/index.ts';
+import { blobsFolder } from './places.ts';
+import type { RunView } from './queries.ts';
+import type { Workspace } from './workspace.ts';
+
+/** Oldest first. */
+export function plansOf(workspace: Workspace, view: RunView): Promise<PlanRow[]> {
+  return wholePlans(workspace, view.run, planRows(view.state));
+}
+
+/** Large texts are read from where the record says that they lie (M8). */
+export async function wholePlans(
+  workspace: Workspace,
+  run: string,
+  rows: readonly PlanRowOf[],
+): Promise<PlanRow[]> {
+  const { files, sha256 } = workspace.deps;
+  const blobs = new BlobStore({
+    files,
+    directory: blobsFolder(workspace.places, run),
+    hash: sha256,
+  });
+  const whole: PlanRow[] = [];
+  for (const { payload, ...row } of rows) {
+    const isWhole = payload === null || row.state !== 'proposed';
+    whole.push(
+      isWhole ? row : { ...row, text: await wholeText(blobs, { text: row.text, ...payload }) },
+    );
+  }
+  return whole;
+}
