@@ -29,6 +29,15 @@ import {
   viewOf,
 } from '../sessions/index.ts';
 import { ask, type Models } from './ask.ts';
+import {
+  clip,
+  isAnswer,
+  learnWindow,
+  stillTooLong,
+  summaryTokens,
+  sumOf,
+  tooFull,
+} from './context-size.ts';
 import type { Conversation } from './conversation.ts';
 import { abortable, type Interrupts } from './interrupts.ts';
 import {
@@ -40,11 +49,8 @@ import {
   KEEP,
   SHRINK_MIN,
   SUMMARY_BYTES_MAX,
-  SUMMARY_TOKENS_MAX,
-  SUMMARY_WINDOW_SHARE,
   TOKENS_PER_BYTE,
   TOLD_WINDOW_SHARE,
-  WINDOW_LEARNT_MIN,
   WORDS_PER_TOKEN,
 } from './limits.ts';
 import type { AgentDeps, ContextLimits } from './port.ts';
@@ -65,10 +71,6 @@ export interface CompactorOptions {
 
 /** Of an agent that nobody told what its model takes: the model will say it. */
 const UNKNOWN: ContextLimits = { window: 1_000_000, compactAt: 0.95 };
-
-/** The number in "longer than 8192 tokens" as providers say it: `> 200000 maximum`, `maximum context length is 8192`. */
-const TOLD_WINDOW =
-  /(?:maximum context length (?:is|of)|context (?:length|window|size) (?:is|of)|exceeds? the (?:limit|maximum) of)\s*\(?(\d{3,9})|>\s*(\d{3,9})/i;
 
 /** What would fail in the same way for the next answer. */
 const SAME_FOR_ALL = new Set([
@@ -143,15 +145,15 @@ export class Compactor {
     const done = await this.#compact({ cause: 'threshold', focus: null, before: before.tokens });
     if (typeof done === 'object') return done;
     if (done !== 'useless' || before.tokens + this.answerTokens <= this.#window()) return null;
-    return this.#full(before.tokens);
+    return tooFull(this.#with.deps.start, before.tokens, this.#window());
   }
 
   /** The model said that the conversation is too long; null when it may be asked again. */
   async afterOverflow(failure: Trouble): Promise<Trouble | null> {
-    if (this.#inARow() >= COMPACTIONS_IN_A_ROW) return this.#stillTooLong(failure);
+    if (this.#inARow() >= COMPACTIONS_IN_A_ROW) return stillTooLong(failure);
     const before = this.#estimate().tokens;
     const done = await this.#compact({ cause: 'overflow', focus: null, before }, failure.message);
-    if (done === 'useless') return this.#stillTooLong(failure);
+    if (done === 'useless') return stillTooLong(failure);
     return typeof done === 'object' ? done : null;
   }
 
@@ -244,7 +246,8 @@ export class Compactor {
   async #compact(wish: Wish, said = ''): Promise<'done' | 'useless' | 'aborted' | Trouble> {
     const { deps, conversation, recorder, interrupts } = this.#with;
     this.#measure();
-    const window = wish.cause === 'overflow' ? this.#learn(wish.before, said) : this.#window();
+    const window =
+      wish.cause === 'overflow' ? learnWindow(this.#window(), wish.before, said) : this.#window();
     const plan = this.#plan(wish, window);
     if (plan === null) return 'useless';
     if (wish.resting !== true) recorder.live('thinking', '');
@@ -275,14 +278,6 @@ export class Compactor {
     const entries = [{ ...entry, after }];
     await recorder.commitAnswer({ type: 'answer', took: [], entries, usage });
     return 'done';
-  }
-
-  /** What the model takes, now that it has refused so much: its own number when it tells one. */
-  #learn(before: number, said: string): number {
-    const known = this.#window();
-    const [, ahead, behind] = TOLD_WINDOW.exec(said) ?? [];
-    const told = Number(ahead ?? behind ?? before);
-    return Math.min(known, Math.max(told, Math.floor(known * WINDOW_LEARNT_MIN)));
   }
 
   /** The mildest that makes enough room; null when none does. */
@@ -390,40 +385,4 @@ export class Compactor {
     }
     return cut;
   }
-
-  #full(tokens: number): Trouble {
-    const { name, model } = this.#with.deps.start;
-    return {
-      code: 'agent/context-full',
-      message: `${name}'s next request has about ${tokens} tokens, ${model} takes ${this.#window()}, and too little of it can be left out`,
-      hint: 'Use a model with a larger window (or say in the config, under windows, that it has one), or make the task smaller.',
-    };
-  }
-
-  #stillTooLong(failure: Trouble): Trouble {
-    return {
-      ...failure,
-      code: 'agent/context-full',
-      message: `${failure.message}; it was compacted and is still too long`,
-    };
-  }
-}
-
-function isAnswer({ entry }: PlacedEntry): boolean {
-  return entry.type === 'answer';
-}
-
-function sumOf(entries: readonly PlacedEntry[]): number {
-  return entries.reduce((sum, { entry }) => sum + sizeOf(entry), 0);
-}
-
-function summaryTokens(window: number): number {
-  return Math.min(SUMMARY_TOKENS_MAX, Math.floor(window * SUMMARY_WINDOW_SHARE));
-}
-
-/** Whole characters of the beginning. */
-function clip(text: string, bytes: number): string {
-  if (bytesOf(text) <= bytes) return text;
-  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(bytes));
-  return `${text.slice(0, read)} …`;
 }

@@ -1,6 +1,7 @@
 /** All that is known of one task: its row, what was asked for, and what happened with it, from the journal. */
 import { asTaskId } from '../kernel/ids.ts';
 import type { Reason, TaskChange } from '../protocol/record.ts';
+import type { TodoItem } from '../protocol/session.ts';
 import type { TaskRow } from '../protocol/shapes.ts';
 import type { Gate } from '../protocol/team.ts';
 import type { TaskNode } from '../tasks/index.ts';
@@ -49,6 +50,8 @@ export interface TaskDetail extends TaskRow {
   readonly startedAt: string | null;
   readonly endedAt: string | null;
   readonly setbacks: readonly TaskSetback[];
+  /** What its worker has written down to do, while it works on it. */
+  readonly todo: readonly TodoItem[];
   /** Every gate that ran, in order. */
   readonly gates: readonly TaskGate[];
   readonly commands: readonly CommandRun[];
@@ -74,8 +77,15 @@ export async function taskDetail(
     run: view.run,
     ...wantedOf(node),
     ...history,
+    todo: todoOf(view, task),
     saved: saved.filter((one) => one.run === view.run && one.task === task).map(({ ref }) => ref),
   };
+}
+
+function todoOf(view: RunView, task: string): readonly TodoItem[] {
+  const { claims, todos } = view.state;
+  const owner = [...claims].find(([, held]) => held === task)?.[0];
+  return owner === undefined ? [] : (todos.get(owner) ?? []);
 }
 
 function findTask(view: RunView, task: string): TaskRow {

@@ -10,8 +10,7 @@ import { safeText } from '../text/safe.ts';
 import type { Styles } from '../text/style.ts';
 import { money } from '../text/time.ts';
 import { untilStopped } from '../until-stopped.ts';
-
-const MARKS = { open: ' ', doing: '~', done: 'x' } as const;
+import { TODO_MARKS } from '../view/task.ts';
 
 export async function run(
   context: Context,
@@ -39,7 +38,7 @@ export async function run(
   for (const row of answer.entries) context.print(renderRow(row, styles));
   const own = [
     ...answer.notes.map((note) => `note: ${note}`),
-    ...answer.todo.map((item) => `[${MARKS[item.state]}] ${item.text}`),
+    ...answer.todo.map((item) => `[${TODO_MARKS[item.state]}] ${item.text}`),
   ];
   if (own.length > 0) context.print(`${styles.bold('Kept for itself')}\n${indent(own.join('\n'))}`);
   const answers = answer.entries.filter((row) => row.type === 'answer').length;

@@ -29,6 +29,11 @@ export function renderTask(task: TaskDetail, tail: OutputTail | null, styles: St
     renderPairs(pairsOf(task)),
     block(styles, task.command === null ? 'prompt' : 'command', task.command ?? task.prompt ?? ''),
     block(styles, 'summary', task.summary ?? ''),
+    list(
+      styles,
+      'todo list',
+      task.todo.map(({ text, state }) => `[${TODO_MARKS[state]}] ${text}`),
+    ),
     list(styles, 'what went wrong', task.setbacks.map(setbackLine)),
     list(styles, 'gates', task.gates.map(gateLine)),
     list(styles, 'commands', commandsShown(task).map(commandLine)),
@@ -36,6 +41,8 @@ export function renderTask(task: TaskDetail, tail: OutputTail | null, styles: St
   ];
   return parts.filter((part) => part !== '').join('\n');
 }
+
+export const TODO_MARKS = { open: ' ', doing: '~', done: 'x' } as const;
 
 const outputText = (tail: OutputTail): string => tail.lines.join('\n') || '(nothing)';
 
