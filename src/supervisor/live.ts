@@ -160,3 +160,10 @@ export interface Liveness {
 }
 
 export const NOT_ALIVE: Liveness = { alive: false, phases: {} };
+
+/** A person's wish to have a live actor's conversation compacted. */
+export interface CompactWish {
+  readonly run: string;
+  readonly name: string;
+  readonly focus: string | null;
+}

@@ -32,7 +32,7 @@ import { markerOf, ProcessHost } from './effects/commands.ts';
 import { GitWork } from './effects/git.ts';
 import { ViewFiles } from './effects/views.ts';
 import { SETUP_TIMEOUT_MS, WORKSPACE_SLACK_BYTES } from './limits.ts';
-import { type Liveness, makeLive, NOT_ALIVE } from './live.ts';
+import { type CompactWish, type Liveness, makeLive, NOT_ALIVE } from './live.ts';
 import { RunLoop } from './loop.ts';
 import { Packer } from './packer.ts';
 import type { PolicySource } from './policy-source.ts';
@@ -125,11 +125,7 @@ export interface Supervisor {
   /** A person's word on content of the repository; resolves when it is durable and runs know it. */
   trust(words: readonly Omit<TrustRecord, 'at'>[]): Promise<void>;
   /** Asks a live actor to compact its conversation; resolves when it was told. */
-  compact(request: {
-    readonly run: string;
-    readonly name: string;
-    readonly focus: string | null;
-  }): Promise<void>;
+  compact(request: CompactWish): Promise<void>;
   liveness(run: string): Liveness;
   state(run: string): RunState | null;
   runs(): string[];
@@ -398,9 +394,8 @@ class RunningSupervisor implements Supervisor {
     await Promise.all([...this.loops.values()].map((loop) => loop.lookAgain()));
   }
 
-  async compact(request: { run: string; name: string; focus: string | null }): Promise<void> {
-    const { run, name, focus } = request;
-    await this.loop(run).ask((token) => ({ type: 'compact', token, name, focus }));
+  async compact({ run, ...wish }: CompactWish): Promise<void> {
+    await this.loop(run).ask((token) => ({ type: 'compact', token, ...wish }));
   }
 
   liveness(run: string): Liveness {
