@@ -39,9 +39,7 @@ const FILES: readonly (readonly [string, TrustKind])[] = [
 export async function listTrustable(workspace: Workspace): Promise<readonly Trustable[]> {
   const { deps, places } = workspace;
   const { isTrusted } = await readTrust(deps, places);
-  const found: [string, TrustKind][] = [
-    ...FILES.map(([path, kind]): [string, TrustKind] => [path, kind]),
-  ];
+  const found = FILES.map(([path, kind]): [string, TrustKind] => [path, kind]);
   for (const [folder, kind] of FOLDERS) {
     for (const path of await filesBelow(workspace, folder, 0)) found.push([path, kind]);
   }
