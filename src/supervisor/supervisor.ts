@@ -26,7 +26,7 @@ import type {
   StoredRunRecord,
   TrustRecord,
 } from '../protocol/index.ts';
-import type { DecidePlanResult } from '../protocol/wire.ts';
+import type { DecidePlanParams, DecidePlanResult } from '../protocol/wire.ts';
 import { createIntegrationBranch, type Repository } from '../worktree/index.ts';
 import { markerOf, ProcessHost } from './effects/commands.ts';
 import { GitWork } from './effects/git.ts';
@@ -86,7 +86,8 @@ export interface SendReceipt {
   readonly state: 'accepted' | 'dead';
 }
 
-export type PlanDecision = Omit<DecidePlanResult, 'run'>;
+type PlanDecision = Omit<DecidePlanResult, 'run'>;
+type DecidePlan = DecidePlanParams & { readonly run: string };
 
 export interface Supervisor {
   /** Resolves when `run.started` is durable. `run.json` is there already. */
@@ -104,12 +105,7 @@ export interface Supervisor {
     readonly what: 'retried' | 'dropped';
   }): Promise<{ readonly to: string; readonly n: number; readonly id: string }>;
   /** A person decides on a plan; resolves when that is durable, rejects with `plan/unknown` or `plan/decided`. */
-  decidePlan(request: {
-    readonly run: string;
-    readonly id: string;
-    readonly approve: boolean;
-    readonly feedback: string;
-  }): Promise<PlanDecision>;
+  decidePlan(request: DecidePlan): Promise<PlanDecision>;
   /** Resolves when it is stopped: every thread and process of the run gone (S4). */
   stop(request: {
     readonly run: string;
@@ -344,18 +340,9 @@ class RunningSupervisor implements Supervisor {
     return answered.value as { to: string; n: number; id: string };
   }
 
-  async decidePlan(request: {
-    run: string;
-    id: string;
-    approve: boolean;
-    feedback: string;
-  }): Promise<PlanDecision> {
-    const { run, ...decision } = request;
-    const answered = await this.loop(run).ask((token) => ({
-      type: 'plan.decide',
-      token,
-      ...decision,
-    }));
+  async decidePlan({ run, ...decision }: DecidePlan): Promise<PlanDecision> {
+    const loop = this.loop(run);
+    const answered = await loop.ask((token) => ({ type: 'plan.decide', token, ...decision }));
     return answered.value as PlanDecision;
   }
 
