@@ -73,12 +73,14 @@ export function quarantine(
   for (const letter of poison) {
     for (const to of new Set([target, readerOf(draft, letter.from)])) {
       if (to === null) continue;
+      // What killed one thread may kill the next: only a person is shown what it says.
+      const quote = to === USER ? ` It began: ${clip(letter.body.text, NOTICE_QUOTE_CHARS)}` : '';
       draft.notice({
         to,
         lane: 'normal',
         type: 'mail.dead',
         body: {
-          text: `Mail ${letter.id} from ${letter.from} to ${name} is kept as a dead letter: ${reason}. It began: ${clip(letter.body.text, NOTICE_QUOTE_CHARS)}`,
+          text: `Mail ${letter.id} from ${letter.from} to ${name} is kept as a dead letter: ${reason}.${quote}`,
           letter: letter.id,
         },
       });

@@ -132,7 +132,8 @@ test('M9: the letter that kills is found among three and set aside alone, told t
   );
   expect(world.notices()).toHaveLength(2);
   expect(world.notices().map((text) => text.split(':')[0])).toEqual(['lead', 'user']);
-  expect(world.notices()[0]).toContain('two kills');
+  // The lead's thread could die of the same words.
+  expect(world.notices().map((text) => text.includes('two kills'))).toEqual([false, true]);
   expect(world.given).toEqual([3]);
   world.answer([3]);
   expect(world.given).toEqual([3, 4]);
