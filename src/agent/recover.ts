@@ -4,12 +4,21 @@
  */
 import { type CallBlock, INTERRUPTED_TEXT } from '../sessions/index.ts';
 import { type Effect, parseCall, type Tool } from '../tools/index.ts';
-import { type CallDeps, closed, toolContext } from './calls.ts';
+import { type CallDeps, closed, runCalls, toolContext } from './calls.ts';
 import type { ResultEntry } from './recorder.ts';
 
 export async function closeDangling(run: CallDeps): Promise<void> {
+  const asked = new Set(run.deps.start.asked ?? []);
+  const open = run.conversation.dangling();
+  const from = open.findIndex((call) => asked.has(call.id));
+  // What waits for a person was not run, nor was what comes after it: both are called again, by the same ids.
+  await close(run, from < 0 ? open : open.slice(0, from));
+  if (from >= 0) await runCalls(run, open.slice(from));
+}
+
+async function close(run: CallDeps, calls: readonly CallBlock[]): Promise<void> {
   const results: ResultEntry[] = [];
-  for (const call of run.conversation.dangling()) results.push(await closeOne(run, call));
+  for (const call of calls) results.push(await closeOne(run, call));
   await run.recorder.commitResults(results);
 }
 

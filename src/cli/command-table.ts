@@ -255,6 +255,15 @@ const results: readonly CommandSpec[] = [
   },
 ];
 
+const RUN_OF_ASK: OptionSpec = {
+  flags: '--run <id>',
+  description: 'the run meant (default: any that goes on)',
+};
+const DIGEST: OptionSpec = {
+  flags: '--digest <hex>',
+  description: 'answer only if it still asks exactly this (from `approvals --json`)',
+};
+
 const permissions: readonly CommandSpec[] = [
   {
     name: 'trust',
@@ -269,6 +278,59 @@ const permissions: readonly CommandSpec[] = [
     ],
     examples: ['troupe trust --list', 'troupe trust .troupe/policy.yaml', 'troupe trust --revoke'],
     load: () => import('./commands/trust.ts'),
+  },
+  {
+    name: 'approvals',
+    args: [],
+    summary: 'list what agents ask you for, and how to answer',
+    options: [RUN],
+    examples: ['troupe approvals', 'troupe approvals --json'],
+    load: () => import('./commands/approvals.ts'),
+  },
+  {
+    name: 'approve',
+    args: [['<id>', 'an ask, or the beginning of its id']],
+    summary: 'allow what an agent asks for, once or from now on',
+    details:
+      '`once` allows the call that waits. `run` also allows the like for this profile until the run ends, `workspace` for\n' +
+      'everybody in this repository for 7 days. `troupe approvals` shows what that would be for each ask.',
+    options: [
+      { flags: '--scope <scope>', description: 'once, run or workspace (default: once)' },
+      {
+        flags: '--days <n>',
+        description: 'with `--scope workspace`: how long (default: 7, at most 90)',
+      },
+      DIGEST,
+      RUN_OF_ASK,
+    ],
+    examples: [
+      'troupe approve ask_3f2a81',
+      'troupe approve ask_3f2a81 --scope workspace --days 30',
+    ],
+    load: () => import('./commands/approve.ts'),
+  },
+  {
+    name: 'deny',
+    args: [['<id>', 'an ask, or the beginning of its id']],
+    summary: 'refuse what an agent asks for; it is told why and goes on',
+    options: [
+      { flags: '--reason <text>', description: 'what the agent is told' },
+      DIGEST,
+      RUN_OF_ASK,
+    ],
+    examples: ["troupe deny ask_3f2a81 --reason 'use the lock file'"],
+    load: () => import('./commands/deny.ts'),
+  },
+  {
+    name: 'rules',
+    args: [
+      ['[action]', '`revoke`: take a grant back'],
+      ['[id]', 'the grant'],
+    ],
+    summary: 'list what you have granted from now on, or take it back',
+    options: [],
+    examples: ['troupe rules', 'troupe rules revoke grant_0c9d'],
+    load: () => import('./commands/rules.ts'),
   },
   {
     name: 'policy',

@@ -91,7 +91,9 @@ export interface RawTeam {
     readonly touches?: Maybe<'warn' | 'refuse' | 'ignore'>;
   }>;
   readonly finish?: Maybe<{ readonly verify?: Maybe<readonly (string | RawGate)[]> }>;
-  readonly permissions?: Maybe<RawPolicy & { readonly default?: Maybe<Effect> }>;
+  readonly permissions?: Maybe<
+    RawPolicy & { readonly default?: Maybe<Effect>; readonly timeout?: Maybe<string> }
+  >;
   readonly mcp?: unknown;
 }
 
@@ -181,6 +183,7 @@ export const teamSchema: z.ZodType<RawTeam> = object({
   permissions: object({
     version: z.literal(1).optional(),
     default: effect.optional(),
+    timeout: z.union([z.literal('never'), duration]).optional(),
     ...policyKeys,
   }).optional(),
   mcp: later,

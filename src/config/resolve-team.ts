@@ -291,7 +291,7 @@ function resolveBudget(context: Context, raw: RawTeam): Budget {
   };
 }
 
-const SHORT_KEYS: ReadonlySet<string> = new Set(['default', 'rules', 'mode']);
+const SHORT_KEYS: ReadonlySet<string> = new Set(['default', 'rules', 'mode', 'timeout']);
 
 /** The short form, or a whole policy; then `default` is the short word for `defaults: {interactive: …}`. */
 function resolvePermissions(context: Context, raw: RawTeam): Team['permissions'] {
@@ -312,11 +312,16 @@ function resolvePermissions(context: Context, raw: RawTeam): Team['permissions']
     const { warning, ...finding } = fault;
     (warning === true ? context.warnings : context.errors).push(finding);
   });
+  const { timeout } = given;
+  // To wait for ever has to be typed.
+  const askTimeoutMs =
+    timeout === 'never' ? null : milliseconds(context, timeout, ['permissions', 'timeout']);
   return {
     default: fallback,
     ...(stated === undefined ? { unstated: true } : {}),
     ...(given.mode === undefined ? {} : { mode: given.mode }),
     rules: policy.rules,
     ...(short ? {} : { policy }),
+    ...(timeout === undefined ? {} : { askTimeoutMs }),
   };
 }

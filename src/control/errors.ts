@@ -44,6 +44,13 @@ export const errors = {
     unknown('task', task, known),
   unknownActor: (actor: string, known: readonly string[]): TroupeError =>
     unknown('actor', actor, known),
+  unknownGrant: (id: string, known: readonly string[]): TroupeError => unknown('rule', id, known),
+  grantOfRun: (id: string): TroupeError =>
+    new TroupeError({
+      code: 'control/grant-of-run',
+      message: `${id} was granted for a run that does not go on, and ends with it`,
+      hint: 'Revoke it while its run goes on.',
+    }),
   unknownBranch: (branch: string, known: readonly string[]): TroupeError =>
     unknown('branch', branch, known),
   noReader: (name: string): TroupeError =>

@@ -1,16 +1,20 @@
 /** What a supervisor in this process offers to those who connect: its own state, never a second reading of a journal. */
 import { EventHub, eventsOf, liveEvent } from '../events/index.ts';
 import { isoTime } from '../kernel/time.ts';
+import { checkAnswer, GRANT_DAYS } from '../permissions/index.ts';
 import type { ActorRow } from '../protocol/shapes.ts';
 import type { StatusResult } from '../protocol/wire.ts';
 import {
   actorRows,
+  askRows,
+  grantRows,
   planRows,
   type RunState,
   runRow,
   type Supervisor,
   taskRows,
 } from '../supervisor/index.ts';
+import { unknownGrant } from './approvals.ts';
 import { errors } from './errors.ts';
 import { eventsOfRun } from './events.ts';
 import type { LiveControl } from './live.ts';
@@ -77,6 +81,7 @@ export function makeLiveControl(options: LiveControlOptions): LiveControl {
       const held = runOf(run);
       return { run: held, ...(await supervisor.decidePlan({ run: held, id, approve, feedback })) };
     },
+    ...asksControl({ workspace, supervisor, runOf, stateOf }),
     stopRun: async ({ run, now, by }) => supervisor.stop({ run: runOf(run), now, by }),
     stopActor: async ({ run, name, now, by }) =>
       supervisor.stopActor({ run: runOf(run), name, now, by }),
@@ -84,6 +89,38 @@ export function makeLiveControl(options: LiveControlOptions): LiveControl {
       const id = runOf(run);
       const events = hub.subscribe({ run: id, ...defined({ from, types }) });
       return { run: id, events };
+    },
+  };
+}
+
+type AsksControl = Pick<LiveControl, 'approvals' | 'answerAsk' | 'grants' | 'revokeGrant'>;
+
+/** What waits for a person, and what was granted. */
+function asksControl(of: {
+  readonly workspace: Workspace;
+  readonly supervisor: Supervisor;
+  readonly runOf: (run: string | undefined) => string;
+  readonly stateOf: (run: string) => RunState;
+}): AsksControl {
+  const { workspace, supervisor, runOf, stateOf } = of;
+  const runOfAsk = (id: string): string | undefined =>
+    supervisor
+      .runs()
+      .findLast((run) => checkAnswer(stateOf(run).asks, id, null).kind !== 'unknown');
+  return {
+    approvals: async (run) => {
+      const runs = run === undefined ? supervisor.runs() : [runOf(run)];
+      return runs.flatMap((id) => askRows(stateOf(id)));
+    },
+    answerAsk: async ({ run, digest = null, days = GRANT_DAYS, reason = null, ...given }) => {
+      const id = run === undefined ? (runOfAsk(given.id) ?? runOf(run)) : runOf(run);
+      const answered = await supervisor.answerAsk({ ...given, run: id, digest, days, reason });
+      return { run: id, ...answered };
+    },
+    grants: async () => grantRows(supervisor.grants(), workspace.deps.clock.now()),
+    revokeGrant: async ({ id, by }) => {
+      if (!(await supervisor.revokeGrant(id, by))) throw unknownGrant(id, supervisor.grants());
+      return { id };
     },
   };
 }

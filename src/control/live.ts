@@ -3,8 +3,11 @@
  * this; reading needs none of it, since the journals can be read beside their writer.
  */
 import type { EventSubscription } from '../events/index.ts';
+import type { AskRow, GrantRow } from '../protocol/ask.ts';
 import type { ActorRow, PlanRow, RunRow, TaskRow } from '../protocol/shapes.ts';
 import type {
+  AnswerAskParams,
+  AnswerAskResult,
   CompactParams,
   CompactResult,
   DecidePlanParams,
@@ -32,6 +35,14 @@ export interface LiveControl {
   compact(params: CompactParams): Promise<CompactResult>;
   plans(run: string | undefined): Promise<readonly PlanRow[]>;
   decidePlan(params: DecidePlanParams): Promise<DecidePlanResult>;
+  /** Without `run`: of all runs that are held. */
+  approvals(run: string | undefined): Promise<readonly AskRow[]>;
+  answerAsk(params: AnswerAskParams): Promise<AnswerAskResult>;
+  grants(): Promise<readonly GrantRow[]>;
+  revokeGrant(params: {
+    readonly id: string;
+    readonly by: string;
+  }): Promise<{ readonly id: string }>;
   stopRun(params: StopParams): Promise<RunRow>;
   stopActor(params: StopActorParams): Promise<ActorRow>;
   /** What was missed since a cursor, then what happens; bounded, with a gap marker for who is slow. */

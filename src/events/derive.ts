@@ -108,7 +108,17 @@ function draftsOf(record: StoredRunRecord): Draft[] {
       data: { n, id, reason },
     })),
     ...(record.team ?? []).map(draftOfTeam),
+    ...(record.asks ?? []).map(draftOfAsk),
   ];
+}
+
+function draftOfAsk(change: NonNullable<StoredRunRecord['asks']>[number]): Draft {
+  const { type, ...data } = change;
+  if (!('waiter' in change)) {
+    return { type, ...('actor' in change ? { actor: change.actor } : {}), data };
+  }
+  const { actor, incarnation, task } = change.waiter;
+  return { type, actor, incarnation, ...(task === null ? {} : { task }), data };
 }
 
 type Change = { readonly type: string };

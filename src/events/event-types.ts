@@ -1,4 +1,5 @@
 /** The manifest: every type of event, whether it is durable, and what it is about. */
+import type { AskChange } from '../protocol/ask.ts';
 import type {
   ActorChange,
   ProcChange,
@@ -15,6 +16,7 @@ export type EventType =
   | TreeChange['type']
   | ProcChange['type']
   | TeamChange['type']
+  | AskChange['type']
   | 'answer.committed'
   | 'call.ended'
   | 'session.compacted'
@@ -86,6 +88,21 @@ export const EVENT_TYPES: Readonly<Record<EventType, EventInfo>> = {
     'A summary stands for the older part of a conversation; tokens before and after.',
   ),
   'decision.made': durable('A mutating call was judged, and by which rule.'),
+  'ask.put': durable('A call waits for a person; its id and digest are what an answer names.'),
+  'ask.joined': durable('Another actor asks the same: one answer serves both.'),
+  'ask.warned': durable('The time of an ask is nearly over.'),
+  'ask.renewed': durable('An ask has a new deadline, since nobody could answer.'),
+  'ask.answered': durable('An ask was allowed or denied, by whom and for how long.'),
+  'ask.timed-out': durable('Nobody answered an ask in time: it is denied.'),
+  'ask.withdrawn': durable('A call does not wait any more, with the reason.'),
+  'ask.superseded': durable('An ask is void: what it asked about is not so any more.'),
+  'ask.used': durable('The answer of an ask reached this call.'),
+  'grant.given': durable('A person allowed something from now on.'),
+  'grant.kept': durable('A grant of the workspace is in its journal.'),
+  'grant.used': durable('A call was allowed by a grant; told at most once an hour.'),
+  'grant.revoked': durable('A grant was taken back.'),
+  'actor.paused': durable('An actor was denied too often, and waits until somebody writes to it.'),
+  'actor.unpaused': durable('A paused actor goes on.'),
   'mail.accepted': durable('An envelope is durable.'),
   'mail.seen': durable('The answer to a request with this envelope was recorded.'),
   'mail.dead': durable('An envelope can’t be delivered, with the reason.'),

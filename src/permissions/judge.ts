@@ -6,11 +6,17 @@
  * - P18 Without attendance nothing is asked: each ask is a deny, at once.
  */
 import type { CallFacts, PathFact, PolicySnapshot } from '../protocol/policy.ts';
-import type { Effect, PermissionRule, TeamPermissions } from '../protocol/team.ts';
-import { type Call, type DecisionContext, digestText, type Obligation } from './decision.ts';
+import type { Effect, PermissionRule, PolicyFile, TeamPermissions } from '../protocol/team.ts';
+import {
+  type Call,
+  type Decision,
+  type DecisionContext,
+  digestText,
+  type Obligation,
+} from './decision.ts';
 import { evaluate } from './evaluate.ts';
 import type { Resolve } from './paths.ts';
-import { policyOf, teamLayer } from './policy.ts';
+import { makePolicy, type Policy, policyOf, teamLayer } from './policy.ts';
 
 export interface Permissions extends TeamPermissions {
   /** Whether somebody may be asked (`--headless` says no). */
@@ -28,6 +34,15 @@ export interface CallPlace {
   readonly resolve?: Resolve | undefined;
   /** Pinned files as they are now, by their path in the tree. */
   readonly pins?: CallFacts['pins'] | undefined;
+  /** For whom equal asks are one: all actors of this profile. */
+  readonly profile?: string | undefined;
+}
+
+/** What people have granted to this actor. */
+export interface Granted {
+  readonly rules: readonly PermissionRule[];
+  /** Whether the files that a rule pins are as they were when it was given. */
+  readonly pinsHold: (rule: string) => boolean;
 }
 
 export interface Judgement {
@@ -46,24 +61,89 @@ export interface Judgement {
   readonly excludes: readonly string[];
   /** Of the policy that decided. */
   readonly revision: string;
+  /** Whether it would be allowed with these rules besides; only for what is `grantable`. */
+  readonly allowsWith: (rules: readonly PermissionRule[]) => boolean;
 }
 
-export function judgeCall(call: Call, permissions: Permissions, place: CallPlace): Judgement {
+export function judgeCall(
+  call: Call,
+  permissions: Permissions,
+  place: CallPlace,
+  granted?: Granted,
+): Judgement {
   const snapshot = permissions.snapshot ?? teamSnapshot(permissions);
   const context = contextOf(permissions, place, snapshot);
-  const decision = evaluate(call, policyOf(snapshot), context);
-  const { action, rule, reason, grantable, obligations, excludes, revision } = decision;
-  return {
-    action,
-    rule,
-    reason,
-    command: decision.canonical(),
-    grantable: action === 'ask' && grantable,
-    obligations,
-    bound: () => digestText(call, decision, context),
-    excludes,
-    revision,
+  const policy = policyOf(snapshot);
+  const decision = evaluate(call, policy, context);
+  const asksForWantOfRule = decision.action === 'ask' && decision.grantable;
+  const judged = {
+    grantable: asksForWantOfRule,
+    obligations: decision.obligations,
+    excludes: decision.excludes,
+    revision: decision.revision,
+    bound: () => boundText(call, decision, context, place.profile),
+    allowsWith: (rules: readonly PermissionRule[]) =>
+      asksForWantOfRule && withRules({ call, policy, context, rules }).action === 'allow',
   };
+  if (asksForWantOfRule && granted !== undefined && granted.rules.length > 0) {
+    const { rules, pinsHold } = granted;
+    const again = withRules({
+      call,
+      policy,
+      context: {
+        ...context,
+        pinsHold: (rule: string, files: readonly string[]) =>
+          pinsHold(rule) || context.pinsHold?.(rule, files) === true,
+      },
+      rules,
+    });
+    if (again.action === 'allow') {
+      const { action, rule, reason } = again;
+      return { ...judged, action, rule, reason, command: again.canonical(), grantable: false };
+    }
+  }
+  const { action, rule, reason } = decision;
+  return { ...judged, action, rule, reason, command: decision.canonical() };
+}
+
+/**
+ * For a profile the same in every tree: names of actors and of their trees are left out of what the call does, never out of
+ * its input.
+ */
+function boundText(
+  call: Call,
+  decision: Decision,
+  context: DecisionContext,
+  profile: string | undefined,
+): string {
+  if (profile === undefined) return digestText(call, decision, context);
+  const { root } = context;
+  const obligations = decision.obligations().map((one): Obligation => {
+    if (!('path' in one) || !(one.path === root || one.path.startsWith(`${root}/`))) return one;
+    return { ...one, path: `.${one.path.slice(root.length)}` };
+  });
+  const scope = { ...context, actor: `@${profile}`, root: '.', cwd: undefined };
+  return digestText(call, { ...decision, obligations: () => obligations }, scope);
+}
+
+/** Judged once more with allow rules besides; deny and ask rules and the floor come before them as always. */
+function withRules(what: {
+  readonly call: Call;
+  readonly policy: Policy;
+  readonly context: DecisionContext;
+  readonly rules: readonly PermissionRule[];
+}): Decision {
+  const { call, policy, context, rules } = what;
+  const file: PolicyFile = {
+    version: 1,
+    defaults: {},
+    actors: {},
+    profiles: {},
+    lift: [],
+    rules,
+  };
+  const layer = { name: 'user', origin: 'grants', file, trusted: true } as const;
+  return evaluate(call, makePolicy([...policy.layers, layer], policy.revision), context);
 }
 
 /** The facts of the session for one call. */

@@ -39,3 +39,25 @@ export const TOKENS_MAX = 64;
 export const GLOB_CHARS_MAX = 512;
 export const BRACE_CHOICES_MAX = 64;
 export const TESTS_MAX = 1_000;
+
+/** Bounds of the queue of asks. */
+export const ASK_TIMEOUT_MS: number = 10 * 60_000;
+/** Share of its time after which those who watch are warned. */
+export const ASK_WARN_SHARE: number = 0.8;
+/** Asks that ended are remembered, so that a late answer is told who was first. */
+export const ENDED_ASKS_KEPT: number = 1_000;
+/** Lines about what a call touches that an ask shows. */
+export const TOUCHES_MAX: number = 20;
+/** Denials of one actor in a row, and in a run, after which the actor is paused. */
+export const DENIALS_IN_A_ROW: number = 3;
+export const DENIALS_IN_A_RUN: number = 20;
+
+/** Bounds of grants. */
+export const GRANT_DAYS: number = 7;
+export const GRANT_DAYS_MAX: number = 90;
+/** Not used for so long, it lapses. */
+export const GRANT_UNUSED_MS: number = 30 * 24 * 60 * 60_000;
+/** How exactly the last use of a grant is kept. */
+export const GRANT_USE_STEP_MS: number = 60 * 60_000;
+/** Rules that one grant may hold. */
+export const GRANT_RULES_MAX: number = 8;

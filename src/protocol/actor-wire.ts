@@ -50,6 +50,8 @@ export interface ActorStart {
     readonly path?: string | undefined;
     readonly snapshot?: PolicySnapshot | undefined;
   };
+  /** Calls of its last incarnation that wait for a person, or whose answer has not reached it: they are made again. */
+  readonly asked?: readonly CallId[];
   readonly journalDirectory: string;
   readonly outputsDirectory: string;
   readonly workplace: Workplace | null;

@@ -3,6 +3,7 @@
  * safe for a browser.
  */
 export * from './actor-wire.ts';
+export * from './ask.ts';
 export * from './envelope.ts';
 export * from './event.ts';
 export * from './payload.ts';

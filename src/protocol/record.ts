@@ -8,6 +8,7 @@
  * - J-R3 A claim's fence is the sequence of the record with its `task.claimed`.
  */
 import type { ActorName, CallId, EnvelopeId, ProcId, TaskId } from '../kernel/ids.ts';
+import type { AskChange } from './ask.ts';
 import type { Mail } from './envelope.ts';
 import type { PolicyLayer } from './policy.ts';
 import type { SessionEntry } from './session.ts';
@@ -326,6 +327,7 @@ export interface RunRecord {
   readonly procs?: readonly ProcChange[];
   readonly decisions?: readonly Decision[];
   readonly team?: readonly TeamChange[];
+  readonly asks?: readonly AskChange[];
   readonly usage?: Usage;
   /** Of `dead`: which letters, by mailbox position in `to`, and why; or that they were retried or dropped. */
   readonly dead?: readonly {

@@ -157,6 +157,8 @@ export interface TeamPermissions {
   readonly rules: readonly PermissionRule[];
   readonly policy?: PolicyFile | undefined;
   readonly lines?: PolicyFile['lines'];
+  /** How long a person is waited for; null: for ever; left out: ten minutes. */
+  readonly askTimeoutMs?: number | null | undefined;
 }
 
 export interface Team {

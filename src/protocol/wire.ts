@@ -7,6 +7,7 @@
  * - I2 An operating failure crosses as JSON-RPC error -32000 whose `data` is an `ErrorShape`: branch on `data.code`.
  */
 import { z } from 'zod';
+import type { AskRow, GrantRow, GrantScope } from './ask.ts';
 import type { TroupeEvent } from './event.ts';
 import type { TrustRecord } from './policy.ts';
 import type { ActorRow, PlanRow, RunRow, TaskRow } from './shapes.ts';
@@ -91,6 +92,31 @@ export interface DecidePlanResult {
   readonly state: 'approved' | 'rejected';
 }
 
+/** An answer of a person. Without `run`: of the run that has such an ask. */
+export interface AnswerAskParams extends RunParams {
+  /** Or its beginning. */
+  readonly id: string;
+  /** Of what was shown; left out: whatever it asks now. */
+  readonly digest?: string | undefined;
+  readonly effect: 'allow' | 'deny';
+  readonly scope: GrantScope;
+  /** Of a grant of the workspace; default 7. */
+  readonly days?: number | undefined;
+  /** Told to the model when it is denied. */
+  readonly reason?: string | undefined;
+  readonly by: string;
+}
+
+export interface AnswerAskResult {
+  readonly run: string;
+  readonly id: string;
+  readonly effect: 'allow' | 'deny';
+  readonly scope: GrantScope;
+  readonly by: string;
+  /** Id of what was granted. */
+  readonly grant: string | null;
+}
+
 export interface StopParams extends RunParams {
   readonly now: boolean;
   readonly by: string;
@@ -141,6 +167,16 @@ export interface Methods {
   readonly 'plans.decide': {
     readonly params: DecidePlanParams;
     readonly result: DecidePlanResult;
+  };
+  readonly 'approvals.list': { readonly params: RunParams; readonly result: readonly AskRow[] };
+  readonly 'approvals.answer': {
+    readonly params: AnswerAskParams;
+    readonly result: AnswerAskResult;
+  };
+  readonly 'rules.list': { readonly params: NoParams; readonly result: readonly GrantRow[] };
+  readonly 'rules.revoke': {
+    readonly params: { readonly id: string; readonly by: string };
+    readonly result: { readonly id: string };
   };
   readonly 'run.stop': { readonly params: StopParams; readonly result: RunRow };
   readonly 'actor.compact': { readonly params: CompactParams; readonly result: CompactResult };
@@ -197,6 +233,19 @@ export const methodParams: { readonly [M in MethodName]: z.ZodType<ParamsOf<M>> 
     approve: z.boolean(),
     feedback: z.string().max(FEEDBACK_MAX),
   }),
+  'approvals.list': z.strictObject({ run }),
+  'approvals.answer': z.strictObject({
+    run,
+    id: name,
+    digest: z.string().max(128).optional(),
+    effect: z.enum(['allow', 'deny']),
+    scope: z.enum(['once', 'run', 'workspace']),
+    days: z.number().int().min(1).max(90).optional(),
+    reason: z.string().max(4_000).optional(),
+    by: name,
+  }),
+  'rules.list': z.strictObject({}),
+  'rules.revoke': z.strictObject({ id: name, by: name }),
   'run.stop': z.strictObject({ run, now: z.boolean(), by: name }),
   'actor.compact': z.strictObject({ run, name, focus: z.string().min(1).max(1000).optional() }),
   'actor.stop': z.strictObject({ run, name, now: z.boolean(), by: name }),

@@ -26,6 +26,7 @@ export {
   isLarge,
   mailByReference,
   payloadOf,
+  shortened,
   wholeEntry,
 } from './payloads.ts';
 export { type ReadSessionOptions, readSession } from './read-session.ts';

@@ -45,7 +45,7 @@ export function blockByReference(block: ContentBlock, ref: PayloadRef): ContentB
 }
 
 /** Long texts in it cut to their heads, so that people still see what was called with what. */
-function shortened(value: unknown): unknown {
+export function shortened(value: unknown): unknown {
   if (typeof value === 'string') {
     const bytes = encoder.encode(value).length;
     const head = payloadHead(value, bytes);

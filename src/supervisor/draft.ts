@@ -16,6 +16,7 @@ import {
 import { type MailSender, stampMail } from '../mailbox/index.ts';
 import type {
   ActorChange,
+  AskChange,
   Decision,
   Mail,
   MailDraft,
@@ -50,6 +51,7 @@ export class Draft {
   private readonly procs: ProcChange[] = [];
   private readonly decisions: Decision[] = [];
   private readonly teamwork: TeamChange[] = [];
+  private readonly asks: AskChange[] = [];
   private procsStarted = 0;
   private filled = false;
 
@@ -138,6 +140,12 @@ export class Draft {
     return this;
   }
 
+  ask(change: AskChange): this {
+    this.asks.push(change);
+    this.filled = true;
+    return this;
+  }
+
   dead(to: ActorName, entries: NonNullable<RunRecord['dead']>): this {
     this.sections.to = to;
     this.sections.dead = entries;
@@ -185,6 +193,7 @@ export class Draft {
       ...(this.procs.length === 0 ? {} : { procs: this.procs }),
       ...(this.decisions.length === 0 ? {} : { decisions: this.decisions }),
       ...(this.teamwork.length === 0 ? {} : { team: this.teamwork }),
+      ...(this.asks.length === 0 ? {} : { asks: this.asks }),
       ...(usage === undefined ? {} : { usage }),
       ...(dead === undefined ? {} : { dead }),
     };

@@ -3,7 +3,7 @@
  * in order per kind of thing; results come back as events.
  */
 import type { ActorName, ErrorShape, ProcId, TaskId } from '../kernel/index.ts';
-import type { ActorReply, ActorStart, Downward } from '../protocol/index.ts';
+import type { ActorReply, ActorStart, Downward, Grant } from '../protocol/index.ts';
 import type { Token } from './inbox.ts';
 
 /** Where a command runs: a tree that exists, or a scratch tree made at a commit for it and removed after it. */
@@ -92,4 +92,8 @@ export type Effect =
       readonly graceMs: number /** First so long, or until the next `halt`, for answers of models; then an ordinary one. */;
       readonly forAnswers?: boolean;
     }
-  | { readonly type: 'sweep.later'; readonly ms: number };
+  | { readonly type: 'sweep.later'; readonly ms: number }
+  | { readonly type: 'asks.later'; readonly ms: number }
+  /** Into the workspace journal; the same grant twice is one. */
+  | { readonly type: 'grant.keep'; readonly grant: Grant }
+  | { readonly type: 'grant.used'; readonly id: string; readonly at: string };

@@ -4,7 +4,14 @@
  */
 import type { HostExit } from '../actors/index.ts';
 import type { ActorName, ErrorShape, ProcId, TaskId } from '../kernel/index.ts';
-import type { CallFacts, Lane, PayloadRef, PolicySnapshot, Upward } from '../protocol/index.ts';
+import type {
+  CallFacts,
+  GrantScope,
+  Lane,
+  PayloadRef,
+  PolicySnapshot,
+  Upward,
+} from '../protocol/index.ts';
 
 /** Names a client's question so that an `answer` effect finds it. */
 export type Token = number;
@@ -143,6 +150,30 @@ export type RunEvent =
       readonly id: string;
       readonly approve: boolean;
       readonly feedback: string;
+    }
+  | {
+      readonly type: 'ask.answer';
+      readonly token: Token;
+      /** Or its beginning. */
+      readonly id: string;
+      /** Of what the person saw; null: whatever it asks now. */
+      readonly digest: string | null;
+      readonly effect: 'allow' | 'deny';
+      readonly scope: GrantScope;
+      /** Of a grant of scope `workspace`. */
+      readonly days: number;
+      readonly reason: string | null;
+      readonly by: string;
+    }
+  /** The time of some ask is over, or nearly. */
+  | { readonly type: 'asks.due' }
+  /** A grant has come into the workspace journal: what waits is judged again. */
+  | { readonly type: 'rules.changed'; readonly kept: string }
+  | {
+      readonly type: 'grant.revoke';
+      readonly token: Token;
+      readonly id: string;
+      readonly by: string;
     }
   | { readonly type: 'stop'; readonly now: boolean; readonly by: string }
   | {

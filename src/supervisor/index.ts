@@ -6,10 +6,22 @@
  * means gone · S5 effects after durability, in order · S6 a failed journal is fail-stop · S7 a full disk keeps what
  * was begun · S8 a snapshot and what came after equals replay · S9 nobody's flood keeps others waiting.
  */
+export type {
+  AnsweredAsk,
+  AskReply,
+  LiveEvent,
+  SendReceipt,
+  SendRequest,
+  Supervisor,
+  SupervisorDeps,
+} from './contract.ts';
+export { GrantBook } from './grants.ts';
 export { type Liveness, NOT_ALIVE } from './live.ts';
 export type { PolicySource } from './policy-source.ts';
 export {
   actorRows,
+  askRows,
+  grantRows,
   type PlanRowOf,
   planRows,
   runRow,
@@ -17,11 +29,4 @@ export {
   treeRows,
 } from './rows.ts';
 export { applyRecord, makeRunState, type RunState } from './state.ts';
-export {
-  type LiveEvent,
-  openSupervisor,
-  type SendReceipt,
-  type SendRequest,
-  type Supervisor,
-  type SupervisorDeps,
-} from './supervisor.ts';
+export { openSupervisor } from './supervisor.ts';

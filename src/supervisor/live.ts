@@ -2,9 +2,23 @@
  * What this process alone knows of a run: threads, operations in flight, mail handed to a thread. It is empty after a
  * restart, and everything in it is found again from the facts; nothing may rest on it alone.
  */
-import type { ActorName, CallId, ErrorShape, ProcId, TaskId } from '../kernel/index.ts';
+import {
+  type ActorName,
+  type CallId,
+  type ErrorShape,
+  InvariantError,
+  type ProcId,
+  type TaskId,
+} from '../kernel/index.ts';
 import type { HandedOut } from '../mailbox/index.ts';
-import type { ActorStatus, PolicySnapshot, Reason } from '../protocol/index.ts';
+import type {
+  ActorRequest,
+  ActorStatus,
+  CallFacts,
+  Grant,
+  PolicySnapshot,
+  Reason,
+} from '../protocol/index.ts';
 import type { Token } from './inbox.ts';
 
 export interface LiveActor {
@@ -40,6 +54,18 @@ export interface PendingAct {
   readonly task: TaskId | null;
 }
 
+/** A request that an ask keeps from being answered. */
+export interface WaitingCall {
+  readonly name: ActorName;
+  readonly incarnation: number;
+  readonly request: number;
+  readonly call: CallId;
+  readonly asked: Extract<ActorRequest, { type: 'permit' | 'act' }>;
+  readonly disk: CallFacts | undefined;
+  /** Monotonic. */
+  readonly since: number;
+}
+
 export interface GateProgress {
   readonly commit: string | null;
   index: number;
@@ -63,6 +89,16 @@ export interface Live {
   policy: PolicySnapshot | null;
   readonly actors: Map<ActorName, LiveActor>;
   readonly acts: Map<CallId, PendingAct>;
+  /** Calls that wait for a person, by call. */
+  readonly waiting: Map<CallId, WaitingCall>;
+  /** What is told to actors that are paused, when they go on. */
+  readonly held: Map<ActorName, { readonly waiting: WaitingCall; readonly text: string }>;
+  /** Grants of the workspace, by id; kept by the supervisor for all of its runs. */
+  readonly grants: ReadonlyMap<string, Grant>;
+  /** Rules or grants have changed since what waits was judged. */
+  asksDirty: boolean;
+  /** SHA-256 in hex. */
+  readonly hash: (text: string) => string;
   readonly commands: Map<ProcId, CommandPurpose>;
   /** What is in flight for a task; at most one thing. */
   readonly taskOps: Map<TaskId, 'prepare' | 'command' | 'commit' | 'gate' | 'merge' | 'advance'>;
@@ -115,11 +151,18 @@ export function makeLive(options: {
   wallUsedMs: number;
   tip: string;
   policy?: PolicySnapshot | null;
+  hash?: (text: string) => string;
+  grants?: ReadonlyMap<string, Grant>;
 }): Live {
   return {
     policy: options.policy ?? null,
     actors: new Map(),
     acts: new Map(),
+    waiting: new Map(),
+    held: new Map(),
+    grants: options.grants ?? new Map(),
+    asksDirty: false,
+    hash: options.hash ?? noHash,
     commands: new Map(),
     taskOps: new Map(),
     prepared: new Map(),
@@ -146,6 +189,10 @@ export function makeLive(options: {
     wallUsedMs: options.wallUsedMs,
     tip: options.tip,
   };
+}
+
+function noHash(): never {
+  throw new InvariantError('P15: an ask needs a hash, and none was given');
 }
 
 /** Liveness as an input of statuses: whether a supervisor holds the run, and what its actors do now. */

@@ -4,8 +4,12 @@
  */
 import { type ActorLive, actorRow, endOf } from '../actors/index.ts';
 import { type ActorName, USER } from '../kernel/index.ts';
+import { asksOf, grantStanding, openAsks } from '../permissions/index.ts';
 import {
   type ActorRow,
+  type AskRow,
+  type Grant,
+  type GrantRow,
   NO_USAGE,
   type PayloadRef,
   type PlanRow,
@@ -55,6 +59,80 @@ function interruption(state: RunState, liveness: Liveness): Reason | null {
   return { kind: 'stopped', text };
 }
 
+/** Why an actor waits for a person; also for what it is paused. */
+export function waitingReason(state: RunState, name: ActorName): Reason {
+  const paused = state.asks.paused.get(name);
+  if (paused !== undefined) {
+    return {
+      kind: 'approval',
+      text: `paused: ${paused}; write to it with \`troupe send ${name} …\``,
+    };
+  }
+  const [ask] = asksOf(state.asks, name);
+  if (ask === undefined) return { kind: 'approval', text: 'waits for an approval' };
+  const text = `asks to use ${ask.tool} (${ask.touches[0] ?? ask.reason}); answer with \`troupe approve ${ask.id.slice(0, 12)}\` or \`deny\``;
+  return { kind: 'approval', ref: ask.id, text };
+}
+
+/** Why a running task does not move: who works on it waits for a person. */
+function approvalReason(state: RunState, node: TaskNode): Reason | null {
+  if (node.state !== 'running') return null;
+  for (const ask of state.asks.asks.values()) {
+    if (ask.answer !== null) continue;
+    const waiter = ask.waiters.find((one) => one.task === node.spec.id);
+    if (waiter !== undefined) return waitingReason(state, waiter.actor);
+  }
+  const { owner } = node;
+  return owner !== null && state.asks.paused.has(owner) ? waitingReason(state, owner) : null;
+}
+
+/** What waits for a person, in the order in which it is to be shown (P32). */
+export function askRows(state: RunState): AskRow[] {
+  return openAsks(state.asks).map((ask) => {
+    const [first, ...others] = ask.waiters;
+    return {
+      id: ask.id,
+      actor: first?.actor ?? '',
+      ancestry: first?.ancestry ?? [],
+      tool: ask.tool,
+      input: ask.input,
+      reason: ask.reason,
+      rule: ask.rule,
+      digest: ask.digest,
+      requestedAt: ask.requestedAt,
+      expiresAt: ask.expiresAt,
+      run: state.file.id,
+      also: others.map((one) => one.actor),
+      profile: ask.profile,
+      task: first?.task ?? null,
+      touches: ask.touches,
+      offer: ask.offer?.pattern ?? null,
+      ...(ask.blob === undefined || ask.bytes === undefined
+        ? {}
+        : { blob: ask.blob, bytes: ask.bytes }),
+    };
+  });
+}
+
+export function grantRows(grants: readonly Grant[], nowMs: number): GrantRow[] {
+  return grants.map((grant) => {
+    const { id, scope, pattern, profile, by, at, expiresAt, lastUsedAt } = grant;
+    return {
+      id,
+      scope,
+      pattern,
+      profile,
+      run: scope === 'run' ? grant.run : null,
+      by,
+      at,
+      expiresAt,
+      lastUsedAt,
+      pins: Object.keys(grant.pins),
+      state: grantStanding(grant, nowMs),
+    };
+  });
+}
+
 export function reasonContext(state: RunState, nowMs: number): ReasonContext {
   return {
     parallel: state.file.team.limits.parallel,
@@ -74,7 +152,9 @@ export function taskRows(
   const context: ReasonContext = {
     ...reasonContext(state, Date.parse(state.lastAt)),
     known: (node) =>
-      halted && !isTerminal(node.state) ? haltReason(state, liveness) : planReason(state, node),
+      halted && !isTerminal(node.state)
+        ? haltReason(state, liveness)
+        : (approvalReason(state, node) ?? planReason(state, node)),
   };
   const rows = graphRows(
     state.graph,

@@ -13,12 +13,15 @@ import {
   SUPERVISOR,
   type TaskId,
 } from '../kernel/index.ts';
+
 import {
   applyMailRecord,
   type MailChange,
   type MailState,
   makeMailState,
 } from '../mailbox/index.ts';
+import { type AskState, applyAsk, makeAskState } from '../permissions/index.ts';
+
 import {
   addUsage,
   NO_USAGE,
@@ -114,6 +117,8 @@ export interface RunState {
   readonly claims: Map<ActorName, TaskId>;
   /** Fence of the claim for which a task's tree was ready and its worker told. */
   readonly assigned: Map<TaskId, number>;
+  /** Questions to people, and what they granted for this run. */
+  readonly asks: AskState;
   readonly usage: {
     total: Usage;
     readonly byActor: Map<string, Usage>;
@@ -153,6 +158,7 @@ export function makeRunState(file: RunFile): RunState {
     todos: new Map(),
     claims: new Map(),
     assigned: new Map(),
+    asks: makeAskState(),
     usage: { total: NO_USAGE, byActor: new Map(), byTask: new Map() },
     deaths: new Map(),
     team: makeTeamwork(),
@@ -209,6 +215,7 @@ export function applyRecord(
   for (const change of record.run ?? []) applyRun(state.run, change, record.at);
   for (const change of record.procs ?? []) applyProc(state, change);
   for (const change of record.trees ?? []) applyTree(state, change);
+  for (const change of record.asks ?? []) applyAsk(state.asks, change, record.at);
   // The gap before a new term is nobody's time.
   const newTerm = record.run?.some((change) => change.type === 'run.resumed') ?? false;
   if (!newTerm && state.lastSeq > 0) {

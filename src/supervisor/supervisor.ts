@@ -2,160 +2,74 @@
  * The supervisor: owns the runs of one repository in this process. Whoever opens it holds the repository's lock. What
  * outlives a run is in the workspace journal; each run has a journal and a loop of its own.
  */
-import type { ActorHost } from '../actors/index.ts';
 import { BlobStore, type Journal } from '../journal/index.ts';
-import {
-  type Clock,
-  type Codec,
-  EXIT,
-  type Exec,
-  ensureError,
-  type Files,
-  isoTime,
-  isTroupeError,
-  type Logger,
-  type Random,
-  TroupeError,
-} from '../kernel/index.ts';
+import { EXIT, ensureError, isoTime, isTroupeError, TroupeError } from '../kernel/index.ts';
 import type {
   ActorRow,
+  Grant,
   Lane,
-  LiveKind,
   RunFile,
   RunRow,
   StoredRunRecord,
   TrustRecord,
 } from '../protocol/index.ts';
-import type { DecidePlanParams, DecidePlanResult } from '../protocol/wire.ts';
-import { createIntegrationBranch, type Repository } from '../worktree/index.ts';
+
+import { createIntegrationBranch } from '../worktree/index.ts';
+import type {
+  AnsweredAsk,
+  AskReply,
+  DecidePlan,
+  LiveEvent,
+  PlanDecision,
+  SendReceipt,
+  SendRequest,
+  Supervisor,
+  SupervisorDeps,
+} from './contract.ts';
+
 import { markerOf, ProcessHost } from './effects/commands.ts';
 import { GitWork } from './effects/git.ts';
 import { ViewFiles } from './effects/views.ts';
+import { GrantBook } from './grants.ts';
 import { SETUP_TIMEOUT_MS, WORKSPACE_SLACK_BYTES } from './limits.ts';
 import { type CompactWish, type Liveness, makeLive, NOT_ALIVE } from './live.ts';
 import { RunLoop } from './loop.ts';
 import { Packer } from './packer.ts';
-import type { PolicySource } from './policy-source.ts';
-import { actorRows, runRow } from './rows.ts';
+import { actorRows, runRow, waitingReason } from './rows.ts';
 import { ingestSpool } from './spool.ts';
 import type { RunState } from './state.ts';
 import { takeUp } from './take-up.ts';
 import { openWorkspaceJournal } from './workspace-journal.ts';
 
-export interface LiveEvent {
-  readonly actor: string;
-  readonly type: LiveKind;
-  readonly data: string;
-}
-
-export interface SupervisorDeps {
-  readonly files: Files;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly exec: Exec;
-  readonly logger: Logger;
-  readonly repository: Repository;
-  /** `<common git directory>/troupe`. */
-  readonly directory: string;
-  readonly hosts: { readonly thread: ActorHost; readonly pool: ActorHost };
-  readonly environment: Readonly<Record<string, string>>;
-  readonly shell: { readonly file: string; readonly args: readonly string[] };
-  /** Of this process, for the workspace journal. */
-  readonly pid: number;
-  /** Of snapshots. */
-  readonly codec: Codec;
-  /** Of this Troupe. */
-  readonly version: string;
-  /** SHA-256 in hex. */
-  readonly sha256: (bytes: Uint8Array) => string;
-  /** Without it a run is judged by its team file alone, and names of files stand for themselves. */
-  readonly policy?: PolicySource;
-}
-
-export interface SendRequest {
-  readonly run: string;
-  readonly to: string;
-  readonly text: string;
-  readonly interrupt: boolean;
-}
-
-export interface SendReceipt {
-  readonly seq: number;
-  readonly n: number;
-  readonly id: string;
-  readonly state: 'accepted' | 'dead';
-}
-
-type PlanDecision = Omit<DecidePlanResult, 'run'>;
-type DecidePlan = DecidePlanParams & { readonly run: string };
-
-export interface Supervisor {
-  /** Resolves when `run.started` is durable. `run.json` is there already. */
-  startRun(file: RunFile): Promise<void>;
-  /** Takes up a run that is not ended, from its journal. */
-  resumeRun(run: string): Promise<void>;
-  /** Resolves when the run has ended or was interrupted, and nothing of it is left; rejects when its journal failed. */
-  finished(run: string): Promise<RunRow>;
-  /** Mail from `user`; resolves when it is durable. */
-  send(request: SendRequest): Promise<SendReceipt>;
-  /** A person retries or drops a dead letter, by its envelope id. */
-  settleDead(request: {
-    readonly run: string;
-    readonly id: string;
-    readonly what: 'retried' | 'dropped';
-  }): Promise<{ readonly to: string; readonly n: number; readonly id: string }>;
-  /** A person decides on a plan; resolves when that is durable, rejects with `plan/unknown` or `plan/decided`. */
-  decidePlan(request: DecidePlan): Promise<PlanDecision>;
-  /** Resolves when it is stopped: every thread and process of the run gone (S4). */
-  stop(request: {
-    readonly run: string;
-    readonly now: boolean;
-    readonly by: string;
-  }): Promise<RunRow>;
-  stopActor(request: {
-    readonly run: string;
-    readonly name: string;
-    readonly now: boolean;
-    readonly by: string;
-  }): Promise<ActorRow>;
-  /** A person's word on content of the repository; resolves when it is durable and runs know it. */
-  trust(words: readonly Omit<TrustRecord, 'at'>[]): Promise<void>;
-  /** Asks a live actor to compact its conversation; resolves when it was told. */
-  compact(request: CompactWish): Promise<void>;
-  liveness(run: string): Liveness;
-  state(run: string): RunState | null;
-  runs(): string[];
-  /** Durable records, in order. */
-  onRecord(listener: (run: string, record: StoredRunRecord) => void): () => void;
-  onLive(listener: (run: string, event: LiveEvent) => void): () => void;
-  /** Stops all runs at once and closes the workspace journal. */
-  close(): Promise<void>;
-}
-
 export async function openSupervisor(deps: SupervisorDeps): Promise<Supervisor> {
+  const book = new GrantBook(deps.clock);
   const workspace = await openWorkspaceJournal(deps, {
     directory: `${deps.directory}/workspace/journal`,
     slackBytes: WORKSPACE_SLACK_BYTES,
+    onRecord: (record) => book.take(record),
   });
+  book.open(workspace);
   await workspace.append({
     k: 'sup',
     at: isoTime(deps.clock.now()),
     what: 'supervisor.started',
     pid: deps.pid,
   }).durable;
-  return new RunningSupervisor(deps, workspace);
+  return new RunningSupervisor(deps, workspace, book);
 }
 
 class RunningSupervisor implements Supervisor {
   private readonly deps: SupervisorDeps;
   private readonly workspace: Journal;
+  private readonly book: GrantBook;
   private readonly packer: Packer;
   private readonly loops = new Map<string, RunLoop>();
   private readonly recordListeners = new Set<(run: string, record: StoredRunRecord) => void>();
   private readonly liveListeners = new Set<(run: string, event: LiveEvent) => void>();
 
-  constructor(deps: SupervisorDeps, workspace: Journal) {
+  constructor(deps: SupervisorDeps, workspace: Journal, book: GrantBook) {
     this.deps = deps;
+    this.book = book;
     this.workspace = workspace;
     this.packer = new Packer({ ...deps, directory: `${deps.directory}/runs` });
     this.packer.start();
@@ -238,14 +152,14 @@ class RunningSupervisor implements Supervisor {
         processes.setup(file.team.worktree.setup, { ...tree, timeoutMs: SETUP_TIMEOUT_MS }),
     });
     await git.recover();
-    if (state.run.startedAt === null) {
-      await this.createBranch(file);
-    }
+    if (state.run.startedAt === null) await this.createBranch(file);
     const live = makeLive({
       startedMonotonic: clock.monotonicMs(),
       wallUsedMs: state.wallMs,
       tip: await git.tip(),
       policy,
+      hash: (text) => this.deps.sha256(new TextEncoder().encode(text)),
+      grants: this.book.grants,
     });
     return new RunLoop(state, live, {
       clock,
@@ -260,6 +174,7 @@ class RunningSupervisor implements Supervisor {
       hosts,
       blobs: new BlobStore({ files, directory: `${directory}/blobs`, hash: this.deps.sha256 }),
       directories: { journal: `${directory}/journal`, outputs },
+      grants: { give: (grant) => this.keepGrant(grant), used: (id, at) => this.book.used(id, at) },
       onRecord: (record) => {
         for (const listener of this.recordListeners) listener(file.id, record);
       },
@@ -385,12 +300,42 @@ class RunningSupervisor implements Supervisor {
     await this.loop(run).ask((token) => ({ type: 'compact', token, ...wish }));
   }
 
+  async answerAsk(request: AskReply): Promise<AnsweredAsk> {
+    const { run, ...given } = request;
+    const answered = await this.loop(run).ask((token) => ({ type: 'ask.answer', token, ...given }));
+    return answered.value as AnsweredAsk;
+  }
+
+  grants(): Grant[] {
+    const ofRuns = [...this.loops.values()].flatMap((loop) => [...loop.state.asks.grants.values()]);
+    return [...this.book.grants.values(), ...ofRuns];
+  }
+
+  async revokeGrant(id: string, by: string): Promise<boolean> {
+    let found = await this.book.revoke(id);
+    for (const loop of this.loops.values()) {
+      if (!loop.state.asks.grants.has(id) || loop.state.run.ended !== null) continue;
+      await loop.ask((token) => ({ type: 'grant.revoke', token, id, by }));
+      found = true;
+    }
+    return found;
+  }
+
+  private async keepGrant(grant: Grant): Promise<void> {
+    await this.book.give(grant);
+    const kept = grant.id;
+    for (const loop of this.loops.values()) {
+      if (loop.state.run.ended === null) loop.post({ type: 'rules.changed', kept });
+    }
+  }
+
   liveness(run: string): Liveness {
     const loop = this.loops.get(run);
     if (loop === undefined) return NOT_ALIVE;
     const phases: Record<string, Liveness['phases'][string]> = {};
     for (const actor of loop.live.actors.values()) {
-      phases[actor.name] = { state: actor.phase, since: actor.since, reason: null };
+      const reason = actor.phase === 'waiting' ? waitingReason(loop.state, actor.name) : null;
+      phases[actor.name] = { state: actor.phase, since: actor.since, reason };
     }
     return { alive: loop.state.run.interrupted === null, phases };
   }

@@ -80,6 +80,12 @@ function makeFakeControl(): LiveControl & { happen(event: TroupeEvent): void; re
         }),
       ),
     trust: () => Promise.resolve(),
+    approvals: async () => [],
+    answerAsk: async () => {
+      throw new Error('nothing is asked');
+    },
+    grants: async () => [],
+    revokeGrant: async ({ id }) => ({ id }),
     stopRun: () => Promise.resolve(ROW),
     compact: () => Promise.reject(new Error('unused')),
     stopActor: () => Promise.reject(new Error('unused')),

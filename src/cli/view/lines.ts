@@ -1,5 +1,6 @@
 /** One line per important thing that happened, for output that is no terminal. Pure. */
 import { SUPERVISOR, USER } from '../../kernel/ids.ts';
+import type { AskChange } from '../../protocol/ask.ts';
 import type {
   ActorChange,
   RunChange,
@@ -7,6 +8,7 @@ import type {
   TaskChange,
   TeamChange,
 } from '../../protocol/record.ts';
+import { shortId } from '../text/ask.ts';
 import { safeLine } from '../text/safe.ts';
 import { fit } from '../text/width.ts';
 
@@ -24,6 +26,7 @@ export function linesOf(record: StoredRunRecord, outputOf: OutputOf): string[] {
     ...(record.actors ?? []).map(actorText),
     ...(record.tasks ?? []).map(taskText),
     ...(record.team ?? []).map(teamText),
+    ...(record.asks ?? []).map(askLine),
     ...(record.mail ?? []).map((mail) =>
       mail.type === 'chat.message' ? `mail ${mail.from} → ${mail.to}: ${mail.body.text}` : null,
     ),
@@ -32,6 +35,37 @@ export function linesOf(record: StoredRunRecord, outputOf: OutputOf): string[] {
     ...texts.flatMap((text) => (text === null ? [] : [fit(safeLine(text), LINE_MAX)])),
     ...failedOutputs(record).map((id) => `  its output: ${safeLine(outputOf(id))}`),
   ].map((line) => `${record.at} ${line}\n`);
+}
+
+/** What waits for a person says at once how to answer: this terminal can't. */
+function askLine(change: AskChange): string | null {
+  switch (change.type) {
+    case 'ask.put': {
+      const { ask, waiter } = change;
+      const id = shortId(ask.id);
+      const what = ask.touches.join('; ');
+      return `${waiter.actor} asks to use ${ask.tool}: troupe approve ${id} | troupe deny ${id} | troupe approvals (${what})`;
+    }
+    case 'ask.warned':
+      return `ask ${shortId(change.id)} is denied soon, since nobody has answered: troupe approvals`;
+    case 'ask.answered':
+      return `ask ${shortId(change.id)} ${change.effect === 'allow' ? 'allowed' : 'denied'} by ${change.by}${change.reason === null ? '' : `: ${change.reason}`}`;
+    case 'ask.timed-out':
+      return `ask ${shortId(change.id)} denied: nobody answered in time`;
+    case 'actor.paused':
+      return `${change.actor} is paused: ${change.text}`;
+    case 'ask.joined':
+    case 'ask.renewed':
+    case 'ask.withdrawn':
+    case 'ask.superseded':
+    case 'ask.used':
+    case 'grant.given':
+    case 'grant.kept':
+    case 'grant.used':
+    case 'grant.revoked':
+    case 'actor.unpaused':
+      return null;
+  }
 }
 
 function runText(change: RunChange): string | null {

@@ -24,6 +24,7 @@ import type { Happening } from '../inbox.ts';
 import type { Live, LiveActor } from '../live.ts';
 import type { RunState } from '../state.ts';
 import { openShutdown } from '../teamwork.ts';
+import { withdrawOf } from './asks/end.ts';
 import { cancelAct } from './commands.ts';
 import { endStopped, parkUnread, tellParent } from './ends.ts';
 import { heldMail, quarantine } from './poison.ts';
@@ -88,6 +89,9 @@ export function startActor(draft: Draft, live: Live, actor: Starting): void {
       ...(skills.length === 0 ? {} : { skills }),
       limits: file.team.limits,
       permissions: rulesFor(state, live, name),
+      asked: [...state.asks.asks.values()].flatMap((ask) =>
+        ask.waiters.filter((one) => one.actor === name).map((one) => one.call),
+      ),
       journalDirectory: '',
       outputsDirectory: '',
       workplace: workplaceOf(
@@ -157,6 +161,7 @@ export function actorExited(
   if (live.halting !== null) return draft;
   if (exit.kind === 'crashed' && exit.code === 'entry-missing') throw programMissing(exit.message);
   draft.about('sup', actor);
+  withdrawOf(draft, live, name, `${name} is gone`);
   if (facts.kind === 'subagent')
     return subagentExited(draft, live, { name, incarnation, parent: facts.parent, exit });
   for (const act of live.acts.values()) {

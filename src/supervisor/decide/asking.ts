@@ -4,6 +4,7 @@ import type { CallFacts, PayloadRef } from '../../protocol/index.ts';
 import type { Happening } from '../inbox.ts';
 import type { Live, LiveActor } from '../live.ts';
 import type { RunState } from '../state.ts';
+import type { Approval } from './judging.ts';
 
 export interface Asking {
   readonly state: RunState;
@@ -16,5 +17,7 @@ export interface Asking {
   /** Of a message whose text is its head. */
   readonly payload?: PayloadRef;
   /** What the disk says of the paths that it names. */
-  readonly disk?: CallFacts;
+  readonly disk?: CallFacts | undefined;
+  /** A person allowed this very call. */
+  readonly approval?: Approval | undefined;
 }

@@ -5,6 +5,7 @@ import { Draft } from '../draft.ts';
 import type { CommandOutcome, Happening } from '../inbox.ts';
 import type { Live, PendingAct } from '../live.ts';
 import type { RunState } from '../state.ts';
+import { interruptAsks } from './asks/end.ts';
 import { succeeded, toNextGate, verdictOf } from './gates.ts';
 import { gateReport, howItEnded } from './letters.ts';
 import { mergeGateEnded } from './merges.ts';
@@ -99,6 +100,7 @@ export function cancelAct(live: Live, draft: Draft, call: CallId): void {
 export function interruptActs(draft: Draft, live: Live, name: PendingAct['name']): void {
   const actor = live.actors.get(name);
   if (actor === undefined) return;
+  interruptAsks(draft, live, name);
   for (const act of live.acts.values()) {
     if (act.name !== name || act.tool === 'claim_task') continue;
     cancelAct(live, draft, act.call);

@@ -9,6 +9,14 @@ import type { Happening } from '../inbox.ts';
 import type { Live } from '../live.ts';
 import type { RunState } from '../state.ts';
 import { actorExited } from './actors.ts';
+import {
+  answerAsk,
+  answerNext,
+  asksDue,
+  judgeAgain,
+  revokeGrant,
+  rulesChanged,
+} from './asks/answer.ts';
 import { commandEnded } from './commands.ts';
 import { askCompaction } from './context.ts';
 import { diskFull, holdBack, stopWhenAnswered } from './full-disk.ts';
@@ -66,6 +74,14 @@ function meaningOf(state: RunState, live: Live, happening: Happening): Draft {
       return askCompaction(state, live, happening, event);
     case 'plan.decide':
       return userDecides(state, live, happening, event);
+    case 'ask.answer':
+      return answerAsk(state, live, happening, event);
+    case 'asks.due':
+      return asksDue(state, happening);
+    case 'rules.changed':
+      return rulesChanged(state, live, happening, event);
+    case 'grant.revoke':
+      return revokeGrant(state, happening, event);
     case 'stop':
       return stop(state, live, happening, event);
     case 'stop.actor':
@@ -89,6 +105,8 @@ export function settle(state: RunState, live: Live, happening: Happening): Draft
     if (!draft.empty) return draft;
   }
   return (
+    answerNext(state, live, happening) ??
+    judgeAgain(state, live, happening) ??
     settleTeamwork(state, live, happening) ??
     nextMerge(state, live, happening) ??
     dispatch(state, live, happening) ??

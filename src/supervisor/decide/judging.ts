@@ -1,42 +1,84 @@
 /**
- * The one way to a decision about a call of an actor: what rules say, and all that a question about it must say. Whoever
- * runs something for a model (files, commands, tasks, later tool servers and jobs) asks here.
+ * The one way to a decision about a call of an actor: what rules and grants say, and all that a question about it must
+ * say. Whoever runs something for a model (files, commands, tasks, later tool servers and jobs) asks here.
+ *
+ * Invariants
+ * - P15 An approval counts for what it was given for: the same digest, made anew just before the call runs.
  */
-
+import { actorOf } from '../../actors/index.ts';
 import type { ActorName } from '../../kernel/index.ts';
-import { type Call, factsResolver, type Judgement, judgeCall } from '../../permissions/index.ts';
-import type { CallFacts } from '../../protocol/index.ts';
+import {
+  type Call,
+  factsResolver,
+  type Granted,
+  grantOfRule,
+  grantRules,
+  type Judgement,
+  judgeCall,
+  offerFor,
+  pinsHold,
+  touchesOf,
+} from '../../permissions/index.ts';
+import type { CallFacts, Grant, GrantOffer } from '../../protocol/index.ts';
+import type { Happening } from '../inbox.ts';
 import type { Live } from '../live.ts';
 import type { RunState } from '../state.ts';
 import { gateOf, planGate, readOnly } from './plan-gate.ts';
 import { pathOf, rulesFor, workplaceOf } from './roster.ts';
 
-/** Whose call it is; a request, or an ask that is judged again. */
+/** Whose call it is; a request, or one that waits and is judged again. */
 export interface Who {
   readonly state: RunState;
-  readonly live: Pick<Live, 'policy'>;
+  readonly live: Live;
+  readonly happening: Happening;
   readonly actor: { readonly name: ActorName };
   /** What the disk says of the call; unset: there is no disk, and names stand for themselves. */
   readonly disk?: CallFacts | undefined;
+  readonly approval?: Approval | undefined;
 }
 
-export type Judged = Judgement;
+/** A person's yes to exactly this. */
+export interface Approval {
+  readonly digest: string;
+  readonly by: string;
+}
+
+/** A decision; an `ask` has all that is needed to put it to a person. */
+export interface Judged
+  extends Pick<Judgement, 'action' | 'rule' | 'reason' | 'command' | 'revision'> {
+  readonly digest: () => string;
+  readonly touches: () => string[];
+  readonly offer: () => GrantOffer | null;
+}
 
 export function judgeFor(who: Who, call: Call): Judged {
-  const { state, live, actor, disk } = who;
+  const { state, actor, live, disk } = who;
+  const root = workplaceOf(state, actor.name)?.root ?? null;
+  const profile = profileOf(state, actor.name);
   const place = {
     actor: pathOf(state, actor.name),
-    root: workplaceOf(state, actor.name)?.root ?? null,
+    root,
+    profile,
     ...(disk === undefined ? {} : { resolve: factsResolver(disk.paths), pins: disk.pins }),
   };
-  const judged = gated(who, call, judgeCall(call, rulesFor(state, live, actor.name), place));
-  if (judged.action !== 'ask') return judged;
-  const how = `to allow it, add a rule {id: …, effect: allow, tool: ${call.tool}} or \`permissions: {default: allow}\` to the team file`;
-  return {
-    ...judged,
-    action: 'deny',
-    reason: `${judged.reason}, and this version cannot ask; ${how}`,
-  };
+  const rules = rulesFor(state, live, actor.name);
+  const judged = gated(who, call, judgeCall(call, rules, place, grantedTo(who, profile)));
+  const tree = root ?? '/';
+  return withApproval(who, {
+    action: judged.action,
+    rule: judged.rule,
+    reason: judged.reason,
+    command: judged.command,
+    revision: judged.revision,
+    digest: () => live.hash(judged.bound()),
+    touches: () => touchesOf(judged.obligations(), tree),
+    offer: () => {
+      const { grantable, allowsWith: allows } = judged;
+      return grantable
+        ? offerFor({ obligations: judged.obligations(), root: tree, pins: disk?.pins, allows })
+        : null;
+    },
+  });
 }
 
 /** A plan that is missing goes before all that rules allow; a command that only reads runs in the form that was read. */
@@ -60,6 +102,68 @@ function gated({ state, actor }: Who, call: Call, judged: Judgement): Judgement 
 }
 
 /** A command of a model is a bash call of that model (design §7): judged when the task is made. */
-export function judgeCommand(who: Who, command: string): Judged {
-  return judgeFor(who, { tool: 'bash', input: { command } });
+export function judgeCommands(who: Who, commands: readonly string[]): Judged {
+  const each = commands.map((command) => ({
+    command,
+    judged: judgeFor({ ...who, approval: undefined }, { tool: 'bash', input: { command } }),
+  }));
+  const denied = each.find(({ judged }) => judged.action === 'deny');
+  if (denied !== undefined) {
+    const reason = `the command \`${denied.command}\` is not allowed: ${denied.judged.reason}`;
+    return { ...denied.judged, reason };
+  }
+  const asks = each.filter(({ judged }) => judged.action === 'ask');
+  const [first] = asks;
+  if (first === undefined) return ALLOWED;
+  return withApproval(who, {
+    ...first.judged,
+    reason: `the command \`${first.command}\`: ${first.judged.reason}`,
+    command: null,
+    digest: () => who.live.hash(JSON.stringify(asks.map(({ judged }) => judged.digest()))),
+    touches: () => asks.flatMap(({ judged }) => judged.touches()),
+    offer: () => null,
+  });
+}
+
+const ALLOWED: Judged = {
+  action: 'allow',
+  rule: 'team',
+  reason: 'it works on the team’s own records',
+  command: null,
+  revision: '',
+  digest: () => '',
+  touches: () => [],
+  offer: () => null,
+};
+
+function withApproval({ approval }: Who, judged: Judged): Judged {
+  if (judged.action !== 'ask' || approval === undefined) return judged;
+  if (approval.digest !== judged.digest()) return judged;
+  return {
+    ...judged,
+    action: 'allow',
+    rule: 'approved',
+    reason: `allowed by ${approval.by}`,
+  };
+}
+
+export function profileOf(state: RunState, name: ActorName): string {
+  return actorOf(state.actors, name)?.profile.name ?? '';
+}
+
+function grantedTo({ state, live, happening, disk }: Who, profile: string): Granted {
+  const grants = [...state.asks.grants.values(), ...live.grants.values()];
+  return {
+    rules: grants.length === 0 ? [] : grantRules(grants, { profile, nowMs: happening.now }),
+    pinsHold: (rule) => {
+      const grant = grantBehind(state, live, rule);
+      return grant !== null && pinsHold(grant, disk?.pins);
+    },
+  };
+}
+
+/** The grant that a decision rests on; null: on something else. */
+export function grantBehind(state: RunState, live: Live, rule: string): Grant | null {
+  const id = grantOfRule(rule);
+  return id === null ? null : (state.asks.grants.get(id) ?? live.grants.get(id) ?? null);
 }

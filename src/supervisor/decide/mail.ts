@@ -3,7 +3,7 @@
  * changed is in `live.mailDirty` until it was looked at (M5).
  */
 import { actorOf } from '../../actors/index.ts';
-import { type ActorName, EXIT, SUPERVISOR, toErrorShape, USER } from '../../kernel/index.ts';
+import { type ActorName, EXIT, LEAD, SUPERVISOR, toErrorShape, USER } from '../../kernel/index.ts';
 import {
   checkSend,
   type Directory,
@@ -19,6 +19,7 @@ import type { Happening, RunEvent } from '../inbox.ts';
 import type { Live } from '../live.ts';
 import type { RunState } from '../state.ts';
 import { startActor, startNumbers } from './actors.ts';
+import { unpause } from './asks/end.ts';
 import { interruptActs } from './commands.ts';
 import { isolated } from './poison.ts';
 import { mayRun, noticeTarget, workplaceOf } from './roster.ts';
@@ -224,6 +225,7 @@ function deliverTo(
     incarnation: actor.incarnation,
     messages: [{ type: 'mail', envelopes: fresh, ...(workplace === null ? {} : { workplace }) }],
   });
+  if (fresh.some(({ from }) => from === USER || from === LEAD)) unpause(draft, live, name);
   if (fresh.some((envelope) => envelope.lane === 'interrupt' || envelope.lane === 'control')) {
     interruptActs(draft, live, name);
     draft.effect({ type: 'actor.interrupt', name, incarnation: actor.incarnation });

@@ -3,6 +3,7 @@ import type { ActorRequest } from '../../protocol/index.ts';
 import { toolNamed } from '../../tools/index.ts';
 import type { Draft } from '../draft.ts';
 import type { Asking } from './asking.ts';
+import { noteGrantUse, putAsk } from './asks/put.ts';
 import { judgeFor } from './judging.ts';
 import { reply } from './results.ts';
 import { workplaceOf } from './roster.ts';
@@ -19,6 +20,8 @@ export function permit(
   // What only reads comes here to be asked about.
   const reads = toolNamed(request.tool)?.access === 'read';
   const noPlace = place === null || !(place.writable || reads);
+  if (judged.action === 'ask' && !noPlace) return putAsk(asking, draft, request, judged);
+  noteGrantUse(asking, draft, judged);
   const allowed = judged.action === 'allow' && !noPlace;
   const reason = noPlace ? 'you have no task: claim one first' : judged.reason;
   draft.about('perm', actor).decided({

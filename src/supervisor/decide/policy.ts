@@ -42,6 +42,7 @@ export function policyChanged(
   const before = live.policy;
   if (snapshot.revision === before?.revision || state.run.ended !== null) return draft;
   live.policy = snapshot;
+  live.asksDirty = true;
   draft.about('perm').runChange(policyLoaded(snapshot, false));
   const known = new Set(
     before?.layers.map((layer) => `${layer.origin} ${layer.problem ?? ''}`) ?? [],

@@ -5,6 +5,7 @@
 import { actorOf } from '../../actors/index.ts';
 import { type ActorName, isoTime } from '../../kernel/index.ts';
 import { hasSuspects, hasUnread, markDelivered, unread } from '../../mailbox/index.ts';
+import { askOfCall } from '../../permissions/index.ts';
 import type {
   ActorReply,
   ActorRequest,
@@ -19,6 +20,9 @@ import type { Live, LiveActor } from '../live.ts';
 import type { RunState } from '../state.ts';
 import { decideAct } from './acts/index.ts';
 import type { Asking } from './asking.ts';
+import { deliver } from './asks/answer.ts';
+import { withdrawCall } from './asks/end.ts';
+import type { AskedRequest } from './asks/put.ts';
 import { overBudget, spentText } from './budget.ts';
 import { cancelAct } from './commands.ts';
 import { tellTeam } from './context.ts';
@@ -77,10 +81,10 @@ function answer(asking: Asking, request: ActorRequest): Draft {
     case 'result':
       return commitResult(asking, draft, request);
     case 'permit':
-      return permit(asking, draft, request);
+      return answered(asking, draft, request) ?? permit(asking, draft, request);
     case 'act':
       setPhase(asking, 'tooling');
-      return decideAct(asking, draft, request);
+      return answered(asking, draft, request) ?? decideAct(asking, draft, request);
     case 'team':
       return tellTeam(asking, draft);
     case 'delivered':
@@ -98,6 +102,16 @@ function answer(asking: Asking, request: ActorRequest): Draft {
       }
       return draft;
   }
+}
+
+/** A call whose answer came while its actor was away (P31); null when there is none. */
+function answered(asking: Asking, draft: Draft, asked: AskedRequest): Draft | null {
+  const ask = askOfCall(asking.state.asks, asked.call);
+  if (ask === null || ask.answer === null) return null;
+  const { actor, request, disk, happening } = asking;
+  const { name, incarnation } = actor;
+  const waiting = { name, incarnation, request, call: asked.call, asked, disk };
+  return deliver(asking, draft, { ask, waiting: { ...waiting, since: happening.monotonicMs } });
 }
 
 function replyTo(
@@ -148,7 +162,9 @@ function commitResult(asking: Asking, draft: Draft, step: ResultStep): Draft {
   const open = asking.state.openCalls.get(asking.actor.name);
   const entries = step.entries.filter((entry) => entry.type !== 'result' || open?.has(entry.call));
   for (const entry of entries) {
-    if (entry.type === 'result') cancelAct(asking.live, draft, entry.call);
+    if (entry.type !== 'result') continue;
+    cancelAct(asking.live, draft, entry.call);
+    withdrawCall(draft, asking.live, entry.call, 'its actor has given it up');
   }
   if (entries.length > 0) draft.about('step', asking.actor).step({ entries });
   return reply(asking, draft, { type: 'committed', seq: 0 });

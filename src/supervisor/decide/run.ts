@@ -17,6 +17,8 @@ import type { Live } from '../live.ts';
 import type { RunState } from '../state.ts';
 import { openShutdown } from '../teamwork.ts';
 import { startActor, startNumbers } from './actors.ts';
+import { renewAsks } from './asks/answer.ts';
+import { withdrawOf } from './asks/end.ts';
 import { endStopped } from './ends.ts';
 import { policyLoaded } from './policy.ts';
 import { mayRun, VIEW, workplaceOf } from './roster.ts';
@@ -110,6 +112,7 @@ export function resumed(
         incarnation,
         end: { kind: 'crashed', text: 'the supervisor ended' },
       });
+      withdrawOf(draft, live, name, 'the supervisor ended, and it with it');
       if (state.team.background.has(name)) tellCut(draft, actor);
     } else if (isCut(state, actor) && !isEnding(state, name)) live.wake.add(name);
     live.mailDirty.add(name);
@@ -129,6 +132,8 @@ export function resumed(
     const tree = state.trees.get(node.spec.id);
     if (node.state === 'done' && tree !== undefined) dropTree(draft, live, tree);
   }
+  renewAsks(draft);
+  for (const name of state.asks.paused.keys()) draft.ask({ type: 'actor.unpaused', actor: name });
   return draft.effect({ type: 'sweep.later', ms: SWEEP_MS });
 }
 
@@ -217,6 +222,11 @@ export function stopped(
   if (halting.next === 'end') return draft;
   endOpenProcs(draft, 'killed', left);
   const rest = left.length === 0 ? '' : `; processes left: ${left.join(', ')}`;
+  if (halting.next === 'budget') {
+    for (const name of state.actors.byName.keys()) {
+      withdrawOf(draft, live, name, 'the run has ended');
+    }
+  }
   if (halting.next === 'interrupt') {
     return draft.runChange({ type: 'run.interrupted', text: `${halting.text}${rest}` });
   }
@@ -255,6 +265,7 @@ export function stopActor(
   if (actor !== undefined) {
     actor.phase = 'stopping';
     actor.doom = { kind: 'stopped', text, token: event.token };
+    withdrawOf(draft.about('perm', actor), live, facts.name, `${facts.name} is being stopped`);
     return draft.effect({
       type: 'actor.stop',
       name: facts.name,

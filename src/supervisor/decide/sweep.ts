@@ -5,6 +5,8 @@ import type { Happening } from '../inbox.ts';
 import { LEASE_MS, SWEEP_MS } from '../limits.ts';
 import type { Live, LiveActor } from '../live.ts';
 import type { RunState } from '../state.ts';
+import { markDue } from './asks/answer.ts';
+import { waitsForPerson } from './asks/end.ts';
 import { openPlanOf } from './plan-gate.ts';
 import { sweepTeamwork } from './team-sweep.ts';
 
@@ -25,6 +27,7 @@ export function sweep(
     return draft.effect({ type: 'halt', graceMs: 0 });
   }
   sweepTeamwork(draft, live);
+  markDue(draft.about('perm'));
   if (live.mergeHold !== null) live.mergeHold = { ...live.mergeHold, waiting: false };
   for (const actor of live.actors.values()) {
     const why = overdue(state, live, happening, { actor, beat: beats[actor.name] ?? 0 });
@@ -61,6 +64,8 @@ function overdue(
   if (node === undefined || since === undefined || node.state !== 'running') return null;
   // While others look at its plan the time is theirs, and a review has a deadline of its own.
   if (openPlanOf(state, actor.name)?.task === node.spec.id) return null;
+  // The task's clock stands still while a person is waited for.
+  if (waitsForPerson(state, live, actor.name)) return null;
   if (happening.monotonicMs - since <= node.spec.timeoutMs) return null;
   return `the deadline of task ${node.spec.id} passed (${isoTime(happening.now)})`;
 }

@@ -11,7 +11,7 @@ import {
   ensureError,
   type Logger,
 } from '../../kernel/index.ts';
-import type { Downward, Envelope, LiveKind, Upward } from '../../protocol/index.ts';
+import type { Downward, Envelope, Grant, LiveKind, Upward } from '../../protocol/index.ts';
 import type { Effect } from '../effect.ts';
 import type { CommandOutcome, RunEvent, Token } from '../inbox.ts';
 import { KILL_GRACE_MS, STOP_GRACE_MS, THREAD_GRACE_MS } from '../limits.ts';
@@ -44,6 +44,11 @@ export interface ExecutorDeps {
   readonly fail: (error: Error) => void;
   readonly answer: (token: Token, answer: Answered) => void;
   readonly refuse: (token: Token, error: ErrorShape) => void;
+  /** Left out: nothing outlives the run. */
+  readonly grants?: {
+    give(grant: Grant): Promise<void>;
+    used(id: string, at: string): Promise<void>;
+  };
   readonly durableSeq: () => number;
   /** Called once, after `stopped` was posted. */
   readonly closeRun: () => Promise<void>;
@@ -109,6 +114,15 @@ export class Executor {
         return;
       case 'sweep.later':
         void this.sweepLater(effect.ms);
+        return;
+      case 'asks.later':
+        void this.asksLater(effect.ms);
+        return;
+      case 'grant.keep':
+        this.track(this.deps.grants?.give(effect.grant));
+        return;
+      case 'grant.used':
+        this.track(this.deps.grants?.used(effect.id, effect.at));
         return;
       case 'command.kill':
         this.deps.processes.kill(effect.id);
@@ -320,6 +334,16 @@ export class Executor {
     await Promise.race([this.deps.processes.idle(), waiting]);
     this.hurry.abort();
     await waiting;
+  }
+
+  private async asksLater(ms: number): Promise<void> {
+    try {
+      await this.deps.clock.sleep(ms, this.over.signal);
+    } catch {
+      // The run is over.
+      return;
+    }
+    this.deps.post({ type: 'asks.due' });
   }
 
   private async sweepLater(ms: number): Promise<void> {

@@ -101,6 +101,7 @@ export class Intake {
       for (const entry of request.entries) entries.push(await this.storeEntry(entry));
       return { ...event, upward: { ...upward, request: { ...request, entries } } };
     }
+    if (isLargeCall(event)) return { ...event, payload: await this.put(inputOf(event)) };
     const field = largeField(event);
     const text = messageIn(event);
     if (request.type !== 'act' || field === null || text === null) return event;
@@ -134,10 +135,23 @@ function hasPayload(event: RunEvent): boolean {
   if (event.type === 'send') return isLarge(event.text);
   if (event.type !== 'request') return false;
   const { request } = event.upward;
-  if (request.type !== 'answer') return isLarge(messageIn(event) ?? '');
+  if (request.type !== 'answer') return isLargeCall(event) || isLarge(messageIn(event) ?? '');
   return request.entries.some(
     (entry) => entry.type === 'answer' && entry.content.some((block) => payloadOf(block) !== null),
   );
+}
+
+type Request = Extract<RunEvent, { type: 'request' }>;
+
+/** A call that may have to be put to a person, with an input that no record should hold. */
+function isLargeCall(event: Request): boolean {
+  const { request } = event.upward;
+  const judged = request.type === 'permit' || (request.type === 'act' && request.tool === 'bash');
+  return judged && isLarge(inputOf(event));
+}
+
+function inputOf({ upward }: Request): string {
+  return 'input' in upward.request ? (JSON.stringify(upward.request.input) ?? '') : '';
 }
 
 /** What becomes the text of a letter, by the tool. */

@@ -6,7 +6,7 @@
  * - P21 A call that came after a policy file was changed is judged by the file as it is then.
  */
 import { ensureError, type Logger } from '../../kernel/index.ts';
-import { type Call, factsOfCall, teamSnapshot } from '../../permissions/index.ts';
+import { type Call, factsOfCall, pinFilesOf, teamSnapshot } from '../../permissions/index.ts';
 import type { ActorRequest, CallFacts, RunFile } from '../../protocol/index.ts';
 import { pathOf, workplaceOf } from '../decide/roster.ts';
 import type { RunEvent } from '../inbox.ts';
@@ -82,10 +82,17 @@ export class Looking {
     };
     const { disk } = source;
     const all = callsOf(event.upward.request).map((call) =>
-      factsOfCall(call, session, { pins: live.policy?.pins ?? {}, disk }),
+      factsOfCall(call, session, { pins: { ...live.policy?.pins, ...pinsFor(call) }, disk }),
     );
     return { ...event, disk: merged(all) };
   }
+}
+
+/** Files that a grant for this call may be pinned to. */
+function pinsFor({ tool, input }: Call): Readonly<Record<string, null>> {
+  const command: unknown = tool === 'bash' ? Object(input)['command'] : undefined;
+  if (typeof command !== 'string') return {};
+  return Object.fromEntries(pinFilesOf(command).map((file) => [file, null]));
 }
 
 function merged(all: readonly CallFacts[]): CallFacts {

@@ -2,7 +2,8 @@
 import type { Draft } from '../../draft.ts';
 import { BASH_TIMEOUT_MAX_MS, BASH_TIMEOUT_MS } from '../../limits.ts';
 import type { Asking } from '../asking.ts';
-import { type Judged, judgeCommand } from '../judging.ts';
+import { noteGrantUse, putAsk } from '../asks/put.ts';
+import { type Judged, judgeFor } from '../judging.ts';
 import { finishAct } from '../results.ts';
 import { workplaceOf } from '../roster.ts';
 import { type Act, type Input, text } from './act.ts';
@@ -11,7 +12,9 @@ export function bash(asking: Asking, draft: Draft, act: Act, input: Input): Draf
   const { state, live, actor } = asking;
   const command = text(input, 'command');
   const place = workplaceOf(state, actor.name);
-  const judged = place === null ? null : judgeCommand(asking, command);
+  const judged = place === null ? null : judgeFor(asking, { tool: 'bash', input: act.input });
+  if (judged?.action === 'ask') return putAsk(asking, draft, act, judged);
+  if (judged !== null) noteGrantUse(asking, draft, judged);
   const why = judged === null ? 'you have no tree to work in' : refusalOf(judged);
   draft.decided({
     actor: actor.name,

@@ -11,7 +11,8 @@ import {
 import type { Draft } from '../../draft.ts';
 import { reasonContext } from '../../rows.ts';
 import type { Asking } from '../asking.ts';
-import { judgeCommand } from '../judging.ts';
+import { putAsk } from '../asks/put.ts';
+import { judgeCommands } from '../judging.ts';
 import { finishAct } from '../results.ts';
 import { heldTask, workplaceOf } from '../roster.ts';
 import { endAttempt } from '../task-ends.ts';
@@ -30,12 +31,8 @@ export function createTask(asking: Asking, draft: Draft, act: Act, input: Input)
     return refuse(`there is no agent profile "${agent}"; choose one of: ${choices}`);
   }
   const commands = [...(typeof run === 'string' ? [run] : []), ...strings(input['verify'])];
-  for (const command of commands) {
-    const judged = judgeCommand(asking, command);
-    if (judged.action !== 'allow') {
-      return refuse(`the command \`${command}\` is not allowed: ${judged.reason}`);
-    }
-  }
+  const judged = judgeCommands(asking, commands);
+  if (judged.action === 'deny') return refuse(judged.reason);
   const spec: TaskSpec = {
     id: asTaskId(id),
     title: text(input, 'title') || id,
@@ -55,6 +52,8 @@ export function createTask(asking: Asking, draft: Draft, act: Act, input: Input)
   };
   const problems = validateTasks([spec], state.graph);
   if (problems.length > 0) return refuse(problems.map((problem) => problem.message).join('; '));
+  // Nobody is asked about a task that could not be made.
+  if (judged.action === 'ask') return putAsk(asking, draft, act, judged);
   draft.task({ type: 'task.added', task: spec, by: actor.name });
   live.dirty.add(spec.id);
   return finishAct(asking, draft, act, { ok: true, text: `task ${id} is in the graph` });

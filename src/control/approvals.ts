@@ -1,0 +1,47 @@
+/**
+ * What waits for a person and what was granted, read from the journals beside their writer. Answers go to the supervisor
+ * that holds the run: nobody else can take them.
+ */
+import { readJournal } from '../journal/index.ts';
+import type { TroupeError } from '../kernel/errors.ts';
+import type { AskRow, Grant, GrantRow } from '../protocol/ask.ts';
+import { askRows, GrantBook, grantRows } from '../supervisor/index.ts';
+import { errors } from './errors.ts';
+import { viewNewest, viewRun } from './queries.ts';
+import type { Workspace } from './workspace.ts';
+
+/** Of a run, by default the newest; empty without a run, and of one that has ended. */
+export async function listApprovals(
+  workspace: Workspace,
+  run: string | undefined,
+): Promise<readonly AskRow[]> {
+  const view =
+    run === undefined ? await viewNewest(workspace) : await viewRun(workspace, run, 'approvals');
+  return view === null || view.state.run.ended !== null ? [] : askRows(view.state);
+}
+
+/** Of the workspace, and of the newest run. */
+export async function listGrants(workspace: Workspace): Promise<readonly GrantRow[]> {
+  const view = await viewNewest(workspace);
+  const ofRun = view === null ? [] : view.state.asks.grants.values();
+  const grants = [...(await readGrants(workspace)), ...ofRun];
+  return grantRows(grants, workspace.deps.clock.now());
+}
+
+async function readGrants(workspace: Workspace): Promise<Grant[]> {
+  const { files, clock } = workspace.deps;
+  const book = new GrantBook(clock);
+  const directory = `${workspace.places.state}/workspace/journal`;
+  if ((await files.stat(directory)) === null) return [];
+  for await (const record of readJournal({ files, directory, onGap: () => undefined })) {
+    book.take(record);
+  }
+  return [...book.grants.values()];
+}
+
+export function unknownGrant(id: string, known: readonly Grant[]): TroupeError {
+  return errors.unknownGrant(
+    id,
+    known.map((grant) => grant.id),
+  );
+}

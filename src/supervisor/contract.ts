@@ -1,0 +1,137 @@
+/** What a supervisor is given and what it offers to those who host it. */
+import type { ActorHost } from '../actors/index.ts';
+import type { Clock, Codec, Exec, Files, Logger, Random } from '../kernel/index.ts';
+import type {
+  ActorRow,
+  Grant,
+  GrantScope,
+  LiveKind,
+  RunFile,
+  RunRow,
+  StoredRunRecord,
+  TrustRecord,
+} from '../protocol/index.ts';
+import type { DecidePlanParams, DecidePlanResult } from '../protocol/wire.ts';
+import type { Repository } from '../worktree/index.ts';
+import type { CompactWish, Liveness } from './live.ts';
+import type { PolicySource } from './policy-source.ts';
+import type { RunState } from './state.ts';
+
+export interface LiveEvent {
+  readonly actor: string;
+  readonly type: LiveKind;
+  readonly data: string;
+}
+
+export interface SupervisorDeps {
+  readonly files: Files;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly exec: Exec;
+  readonly logger: Logger;
+  readonly repository: Repository;
+  /** `<common git directory>/troupe`. */
+  readonly directory: string;
+  readonly hosts: { readonly thread: ActorHost; readonly pool: ActorHost };
+  readonly environment: Readonly<Record<string, string>>;
+  readonly shell: { readonly file: string; readonly args: readonly string[] };
+  /** Of this process, for the workspace journal. */
+  readonly pid: number;
+  /** Of snapshots. */
+  readonly codec: Codec;
+  /** Of this Troupe. */
+  readonly version: string;
+  /** SHA-256 in hex. */
+  readonly sha256: (bytes: Uint8Array) => string;
+  /** Without it a run is judged by its team file alone, and names of files stand for themselves. */
+  readonly policy?: PolicySource;
+}
+
+export interface SendRequest {
+  readonly run: string;
+  readonly to: string;
+  readonly text: string;
+  readonly interrupt: boolean;
+}
+
+export interface SendReceipt {
+  readonly seq: number;
+  readonly n: number;
+  readonly id: string;
+  readonly state: 'accepted' | 'dead';
+}
+
+export type PlanDecision = Omit<DecidePlanResult, 'run'>;
+export type DecidePlan = DecidePlanParams & { readonly run: string };
+
+export interface AskReply {
+  readonly run: string;
+  /** Or its beginning. */
+  readonly id: string;
+  /** Of what the person saw; null: whatever it asks now. */
+  readonly digest: string | null;
+  readonly effect: 'allow' | 'deny';
+  readonly scope: GrantScope;
+  /** Of a grant of the workspace. */
+  readonly days: number;
+  readonly reason: string | null;
+  readonly by: string;
+}
+
+export interface AnsweredAsk {
+  readonly id: string;
+  readonly effect: 'allow' | 'deny';
+  readonly scope: GrantScope;
+  readonly by: string;
+  /** Id of what was granted. */
+  readonly grant: string | null;
+}
+
+export interface Supervisor {
+  /** Resolves when `run.started` is durable. `run.json` is there already. */
+  startRun(file: RunFile): Promise<void>;
+  /** Takes up a run that is not ended, from its journal. */
+  resumeRun(run: string): Promise<void>;
+  /** Resolves when the run has ended or was interrupted, and nothing of it is left; rejects when its journal failed. */
+  finished(run: string): Promise<RunRow>;
+  /** Mail from `user`; resolves when it is durable. */
+  send(request: SendRequest): Promise<SendReceipt>;
+  /** A person retries or drops a dead letter, by its envelope id. */
+  settleDead(request: {
+    readonly run: string;
+    readonly id: string;
+    readonly what: 'retried' | 'dropped';
+  }): Promise<{ readonly to: string; readonly n: number; readonly id: string }>;
+  /** A person decides on a plan; resolves when that is durable, rejects with `plan/unknown` or `plan/decided`. */
+  decidePlan(request: DecidePlan): Promise<PlanDecision>;
+  /** Resolves when it is stopped: every thread and process of the run gone (S4). */
+  stop(request: {
+    readonly run: string;
+    readonly now: boolean;
+    readonly by: string;
+  }): Promise<RunRow>;
+  stopActor(request: {
+    readonly run: string;
+    readonly name: string;
+    readonly now: boolean;
+    readonly by: string;
+  }): Promise<ActorRow>;
+  /** A person's word on content of the repository; resolves when it is durable and runs know it. */
+  trust(words: readonly Omit<TrustRecord, 'at'>[]): Promise<void>;
+  /** Asks a live actor to compact its conversation; resolves when it was told. */
+  compact(request: CompactWish): Promise<void>;
+  /** A person's answer; rejects when it changes nothing, and says who was first. Resolves when it is durable. */
+  answerAsk(request: AskReply): Promise<AnsweredAsk>;
+  /** What was granted to all of this workspace, and in the runs that are held. */
+  grants(): Grant[];
+  /** False when there is no grant of this id. */
+  revokeGrant(id: string, by: string): Promise<boolean>;
+  liveness(run: string): Liveness;
+  state(run: string): RunState | null;
+  runs(): string[];
+  /** Durable records, in order. */
+  onRecord(listener: (run: string, record: StoredRunRecord) => void): () => void;
+  onLive(listener: (run: string, event: LiveEvent) => void): () => void;
+  /** Stops all runs at once and closes the workspace journal. */
+  close(): Promise<void>;
+}
