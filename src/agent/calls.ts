@@ -8,6 +8,7 @@
  * - M5 Interrupt mail ends what runs and closes what is left, unrun, with recorded results.
  */
 import type { CallId } from '../kernel/index.ts';
+import { ANSWER_CHARS_MAX, recall } from '../memory/index.ts';
 import { anchored, type Call, type Judgement, judgeCall } from '../permissions/index.ts';
 import type { ActorReply, Workplace } from '../protocol/index.ts';
 import type { CallBlock } from '../sessions/index.ts';
@@ -221,5 +222,7 @@ export function toolContext(run: CallDeps): ToolContext {
     todo: () => conversation.todo(),
     limitWork: deps.limitWork,
     skills: skillAccess(deps.start.skills ?? [], deps.treeAt),
+    memory: async (query) =>
+      recall((await deps.notes?.()) ?? [], { query, charsMax: ANSWER_CHARS_MAX }),
   };
 }

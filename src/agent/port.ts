@@ -3,6 +3,7 @@
  * memory; the same loop runs on both.
  */
 import type { Clock, ErrorShape, Random } from '../kernel/index.ts';
+import type { Note } from '../memory/index.ts';
 import type {
   ActorReply,
   ActorRequest,
@@ -54,6 +55,8 @@ export interface AgentDeps {
   readonly treeAt: (root: string) => TreeFiles;
   readonly outputs: Outputs;
   readonly limitWork: WorkLimit;
+  /** All that is remembered, oldest first; left out: nothing. */
+  readonly notes?: () => Promise<readonly Note[]>;
   /** What a path leads to on the disk; without it names stand for themselves. */
   readonly look?: ((path: string) => PathFact) | undefined;
   /** Left out: conversations are compacted only when the model itself says that they are too long. */

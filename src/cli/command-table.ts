@@ -375,6 +375,17 @@ const knowing: readonly CommandSpec[] = [
     examples: ['troupe skills list', 'troupe skills check .troupe/skills/release'],
     load: () => import('./commands/skills.ts'),
   },
+  {
+    name: 'memory',
+    args: [['[query]', 'only what fits these words, the best first']],
+    summary: 'show what is remembered of the repository: your notes and those of agents',
+    details:
+      'You write .troupe/memory/MEMORY.md; agents never do. What they note is kept beside the runs, in the file that\n' +
+      '`--json` names; edit it while nothing runs, or copy what is worth it into yours.',
+    options: [],
+    examples: ['troupe memory', "troupe memory 'test database'", 'troupe memory --json'],
+    load: () => import('./commands/memory.ts'),
+  },
 ];
 
 /** In the order of `--help`. */

@@ -67,7 +67,7 @@ How work goes here:
 - When all is done, or can't be, send the user one message: what was done, what was not and why.`;
 
 /** What an agent that changes nothing may use. */
-const LOOKING = ['read_file', 'list_dir', 'glob', 'grep'] as const;
+const LOOKING = ['read_file', 'list_dir', 'glob', 'grep', 'memory_read'] as const;
 const TALKING = [
   'send_message',
   'check_inbox',

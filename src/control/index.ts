@@ -15,6 +15,7 @@ export { eventsOfRun, followEvents } from './events.ts';
 export type { LiveControl } from './live.ts';
 export { type LiveControlOptions, makeLiveControl } from './live-control.ts';
 export { checkActors, deadMail, followMail, type MailQuery, readMail } from './mail.ts';
+export { type MemoryRow, memoryRows, recalled } from './memory.ts';
 export { type MergeAnswer, type MergeQuery, mergeRun } from './merge.ts';
 export { type CommandRun, lastOutputs, outputPath } from './outputs.ts';
 export { type Places, userConfigFolder } from './places.ts';

@@ -67,6 +67,10 @@ export async function prepareRun(
     teamFile: loaded.path,
     scripts: loaded.scripts,
     ...(loaded.skills.length === 0 ? {} : { skills: loaded.skills }),
+    memory: [
+      { root: places.userConfig, path: 'memory/MEMORY.md' },
+      { root: places.workspace, path: '.troupe/memory/MEMORY.md' },
+    ],
     baseCommit,
     workspace: places.workspace,
     treesRoot,

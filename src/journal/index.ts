@@ -8,6 +8,7 @@
  * Invariants: J1–J3 record.ts · J4–J6 scan.ts · J7–J8, J16 segment.ts · J8–J11 writer.ts · J5–J6, J12–J13 recovery.ts
  * · J15 snapshot.ts · J17 seal.ts · J18 compact.ts · J19–J20 blobs.ts
  */
+export { writeAtomic } from './atomic.ts';
 export {
   type BlobDeps,
   type BlobRef,

@@ -30,6 +30,8 @@ const KINDS: ReadonlyMap<string, ToolKind> = new Map<string, ToolKind>([
     'review_plan',
     'request_shutdown',
     'load_skill',
+    'memory_read',
+    'memory_append',
     'remember',
     'todo_write',
     'todo_read',

@@ -10,7 +10,7 @@ import type { PolicySnapshot } from './policy.ts';
 import type { FailureData } from './provider.ts';
 import type { ActorKind } from './record.ts';
 import type { MailItem, SessionEntry } from './session.ts';
-import type { AgentProfile, Limits, SkillFile, TeamPermissions } from './team.ts';
+import type { AgentProfile, Limits, MemoryPlace, SkillFile, TeamPermissions } from './team.ts';
 import type { Usage } from './usage.ts';
 
 /** Where an actor works: the tree of its task, or the read-only view of the integration branch. */
@@ -54,6 +54,10 @@ export interface ActorStart {
   readonly asked?: readonly CallId[];
   readonly journalDirectory: string;
   readonly outputsDirectory: string;
+  /** What agents noted in earlier runs. */
+  readonly notesFile?: string;
+  /** What people wrote to be remembered. */
+  readonly memory?: readonly MemoryPlace[];
   readonly workplace: Workplace | null;
   /** A subagent's one task. */
   readonly prompt: string | null;

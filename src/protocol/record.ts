@@ -306,6 +306,13 @@ export type TeamChange =
   /** A subagent whose answer goes to its parent by mail. */
   | { readonly type: 'subagent.background'; readonly name: ActorName };
 
+/** One note; `id` is its own for ever. */
+export interface NoteFact {
+  readonly id: string;
+  readonly by: ActorName;
+  readonly text: string;
+}
+
 export interface RunRecord {
   readonly k: RecordKind;
   /** Of `msg` and `dead`: the mailbox. */
@@ -328,6 +335,8 @@ export interface RunRecord {
   readonly decisions?: readonly Decision[];
   readonly team?: readonly TeamChange[];
   readonly asks?: readonly AskChange[];
+  /** Facts that an actor noted for later runs. */
+  readonly notes?: readonly NoteFact[];
   readonly usage?: Usage;
   /** Of `dead`: which letters, by mailbox position in `to`, and why; or that they were retried or dropped. */
   readonly dead?: readonly {

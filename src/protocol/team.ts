@@ -190,6 +190,12 @@ export interface Team {
   readonly permissions: TeamPermissions;
 }
 
+/** A file that people write; no link is followed out of its root. */
+export interface MemoryPlace {
+  readonly root: string;
+  readonly path: string;
+}
+
 /** A skill as it was when the run started; what lies beside its SKILL.md is read where it is. */
 export interface SkillFile {
   readonly name: string;
@@ -213,6 +219,8 @@ export interface RunFile {
   readonly scripts: Readonly<Record<string, string>>;
   /** Those that some profile of the team may load; left out: none. */
   readonly skills?: readonly SkillFile[];
+  /** Where people write what is to be remembered; the last has the first word. */
+  readonly memory?: readonly MemoryPlace[];
   readonly baseCommit: string;
   readonly workspace: string;
   /** Folder that holds this run's trees, one a task. */

@@ -20,6 +20,7 @@ import type {
   Decision,
   Mail,
   MailDraft,
+  NoteFact,
   ProcChange,
   RunChange,
   RunRecord,
@@ -52,6 +53,7 @@ export class Draft {
   private readonly decisions: Decision[] = [];
   private readonly teamwork: TeamChange[] = [];
   private readonly asks: AskChange[] = [];
+  private readonly notes: NoteFact[] = [];
   private procsStarted = 0;
   private filled = false;
 
@@ -146,6 +148,12 @@ export class Draft {
     return this;
   }
 
+  note(note: NoteFact): this {
+    this.notes.push(note);
+    this.filled = true;
+    return this;
+  }
+
   dead(to: ActorName, entries: NonNullable<RunRecord['dead']>): this {
     this.sections.to = to;
     this.sections.dead = entries;
@@ -194,6 +202,7 @@ export class Draft {
       ...(this.decisions.length === 0 ? {} : { decisions: this.decisions }),
       ...(this.teamwork.length === 0 ? {} : { team: this.teamwork }),
       ...(this.asks.length === 0 ? {} : { asks: this.asks }),
+      ...(this.notes.length === 0 ? {} : { notes: this.notes }),
       ...(usage === undefined ? {} : { usage }),
       ...(dead === undefined ? {} : { dead }),
     };

@@ -3,7 +3,7 @@
  * in order per kind of thing; results come back as events.
  */
 import type { ActorName, ErrorShape, ProcId, TaskId } from '../kernel/index.ts';
-import type { ActorReply, ActorStart, Downward, Grant } from '../protocol/index.ts';
+import type { ActorReply, ActorStart, Downward, Grant, NoteFact } from '../protocol/index.ts';
 import type { Token } from './inbox.ts';
 
 /** Where a command runs: a tree that exists, or a scratch tree made at a commit for it and removed after it. */
@@ -71,6 +71,10 @@ export type Effect =
       readonly place: CommandPlace;
       readonly timeoutMs: number;
       readonly tailOnly: boolean;
+    }
+  | {
+      readonly type: 'memory.keep';
+      readonly notes: readonly (NoteFact & { readonly at: string })[];
     }
   | { readonly type: 'command.kill'; readonly id: ProcId }
   | {

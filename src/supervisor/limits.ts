@@ -75,3 +75,6 @@ export const SHUTDOWN_ANSWER_MS: number = 60_000;
 export const SHUTDOWN_WORK_MS: number = 5 * 60_000;
 /** Members, plans and requests that `team_status` lists. */
 export const STATUS_ROWS_MAX = 60;
+
+/** Facts that one run may note for later runs. */
+export const NOTES_MAX = 200;

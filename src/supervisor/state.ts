@@ -25,6 +25,7 @@ import { type AskState, applyAsk, makeAskState } from '../permissions/index.ts';
 import {
   addUsage,
   NO_USAGE,
+  type NoteFact,
   type ProcChange,
   type Reason,
   type RecordKind,
@@ -127,6 +128,8 @@ export interface RunState {
   /** Times (ms) of each actor's deaths, newest last, for the restart intensity. */
   readonly deaths: Map<ActorName, string[]>;
   readonly team: Teamwork;
+  /** Facts noted for later runs, oldest first. */
+  readonly notes: (NoteFact & { readonly at: string })[];
   /** Wall time that the run was worked on, over all terms, ms. */
   wallMs: number;
   lastSeq: number;
@@ -162,6 +165,7 @@ export function makeRunState(file: RunFile): RunState {
     usage: { total: NO_USAGE, byActor: new Map(), byTask: new Map() },
     deaths: new Map(),
     team: makeTeamwork(),
+    notes: [],
     wallMs: 0,
     lastSeq: 0,
     lastAt: file.createdAt,
@@ -213,6 +217,7 @@ export function applyRecord(
   }
   applyTeamwork(state.team, record);
   for (const change of record.run ?? []) applyRun(state.run, change, record.at);
+  for (const note of record.notes ?? []) state.notes.push({ ...note, at: record.at });
   for (const change of record.procs ?? []) applyProc(state, change);
   for (const change of record.trees ?? []) applyTree(state, change);
   for (const change of record.asks ?? []) applyAsk(state.asks, change, record.at);

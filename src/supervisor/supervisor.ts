@@ -4,6 +4,7 @@
  */
 import { BlobStore, type Journal } from '../journal/index.ts';
 import { EXIT, ensureError, isoTime, isTroupeError, TroupeError } from '../kernel/index.ts';
+import { MemoryStore } from '../memory/index.ts';
 import type {
   ActorRow,
   Grant,
@@ -34,6 +35,7 @@ import { GrantBook } from './grants.ts';
 import { SETUP_TIMEOUT_MS, WORKSPACE_SLACK_BYTES } from './limits.ts';
 import { type CompactWish, type Liveness, makeLive, NOT_ALIVE } from './live.ts';
 import { RunLoop } from './loop.ts';
+import { keeperOf } from './memory.ts';
 import { Packer } from './packer.ts';
 import { actorRows, runRow, waitingReason } from './rows.ts';
 import { ingestSpool } from './spool.ts';
@@ -62,6 +64,7 @@ class RunningSupervisor implements Supervisor {
   private readonly deps: SupervisorDeps;
   private readonly workspace: Journal;
   private readonly book: GrantBook;
+  private readonly memory: MemoryStore;
   private readonly packer: Packer;
   private readonly loops = new Map<string, RunLoop>();
   private readonly recordListeners = new Set<(run: string, record: StoredRunRecord) => void>();
@@ -71,6 +74,7 @@ class RunningSupervisor implements Supervisor {
     this.deps = deps;
     this.book = book;
     this.workspace = workspace;
+    this.memory = new MemoryStore(deps.files, `${deps.directory}/workspace/memory`);
     this.packer = new Packer({ ...deps, directory: `${deps.directory}/runs` });
     this.packer.start();
   }
@@ -173,8 +177,9 @@ class RunningSupervisor implements Supervisor {
       damage,
       hosts,
       blobs: new BlobStore({ files, directory: `${directory}/blobs`, hash: this.deps.sha256 }),
-      directories: { journal: `${directory}/journal`, outputs },
+      directories: { journal: `${directory}/journal`, outputs, notes: this.memory.path },
       grants: { give: (grant) => this.keepGrant(grant), used: (id, at) => this.book.used(id, at) },
+      memory: keeperOf(this.memory, file.id),
       onRecord: (record) => {
         for (const listener of this.recordListeners) listener(file.id, record);
       },

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { nearMatches } from '../kernel/index.ts';
 import type { ActorKind, ToolSpec } from '../protocol/index.ts';
 import { editFileTool, listDirTool, readFileTool, writeFileTool } from './file-tools.ts';
+import { memoryAppendTool, memoryReadTool } from './memory-tools.ts';
 import { compactTool, noteSaveTool, todoReadTool, todoWriteTool } from './note-tools.ts';
 import { globTool, grepTool } from './search-tools.ts';
 import { loadSkillTool } from './skill-tool.ts';
@@ -34,6 +35,8 @@ const TOOLS: readonly Tool[] = [
   writeFileTool,
   editFileTool,
   loadSkillTool,
+  memoryReadTool,
+  memoryAppendTool,
   bashTool,
   sendMessageTool,
   checkInboxTool,

@@ -47,3 +47,5 @@ export const FOCUS_CHARS_MAX = 1000;
 /** `check_inbox` shows so many messages that wait, so many that were seen, and so much of each. */
 export const INBOX_ROWS = 20;
 export const INBOX_CHARS = 120;
+/** Of a fact that is remembered. */
+export const MEMORY_CHARS_MAX = 2_000;

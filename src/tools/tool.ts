@@ -47,6 +47,8 @@ export interface ToolContext {
   readonly limitWork: WorkLimit;
   /** Of a search: what the rules keep shut. */
   readonly shut?: Shut | undefined;
+  /** What is remembered, best first; left out: nothing. */
+  readonly memory?: ((query: string | undefined) => Promise<readonly string[]>) | undefined;
   /** Skills that this actor may load; left out: none. */
   readonly skills?: SkillAccess | undefined;
 }

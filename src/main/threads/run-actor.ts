@@ -22,6 +22,7 @@ import { readSession } from '../../sessions/index.ts';
 import { makeTreeFiles, type TreeOps } from '../../tools/index.ts';
 import type { GivenToThreads } from './given.ts';
 import { limitWork } from './limit-work.ts';
+import { readNotes } from './notes.ts';
 import { makeOutputs } from './output-files.ts';
 import { realInside } from './real-inside.ts';
 
@@ -75,6 +76,7 @@ export const runActor: ActorRun = async (start, port, signal, given) => {
       clock,
       entries,
       treeAt: (root) => makeTreeFiles(root, treeOps),
+      notes: () => readNotes(start),
       outputs: makeOutputs({ files, clock, random, directory: start.outputsDirectory }),
       limitWork,
       look: lookAt,

@@ -87,6 +87,7 @@ export function startActor(draft: Draft, live: Live, actor: Starting): void {
       }),
       tools,
       ...(skills.length === 0 ? {} : { skills }),
+      ...(file.memory === undefined ? {} : { memory: file.memory }),
       limits: file.team.limits,
       permissions: rulesFor(state, live, name),
       asked: [...state.asks.asks.values()].flatMap((ask) =>

@@ -102,6 +102,8 @@ export function resumed(
   draft.runChange({ type: 'run.resumed', term: state.run.term + 1 });
   if (live.policy !== null) draft.runChange(policyLoaded(live.policy, true));
   endOpenProcs(draft, 'lost', event.left);
+  // What was recorded and perhaps not kept: keeping it again adds nothing.
+  if (state.notes.length > 0) draft.effect({ type: 'memory.keep', notes: [...state.notes] });
   if (event.damage.length > 0) tellDamage(draft, event.damage);
   for (const actor of state.actors.byName.values()) {
     const { name, incarnation } = actor;

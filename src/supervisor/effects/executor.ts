@@ -37,8 +37,14 @@ export interface ExecutorDeps {
   readonly git: TreeWork;
   readonly blobs: Pick<BlobStore, 'put' | 'get'>;
   readonly processes: CommandWork;
+  readonly memory?: { keep(notes: Of<'memory.keep'>['notes']): Promise<void> };
   readonly hosts: { readonly thread: ActorHost; readonly pool: ActorHost };
-  readonly directories: { readonly journal: string; readonly outputs: string };
+  readonly directories: {
+    readonly journal: string;
+    readonly outputs: string;
+    /** File of what agents noted. */
+    readonly notes?: string;
+  };
   readonly onLive: (event: { actor: string; type: LiveKind; data: string }) => void;
   readonly post: (event: RunEvent) => void;
   readonly fail: (error: Error) => void;
@@ -123,6 +129,12 @@ export class Executor {
         return;
       case 'grant.used':
         this.track(this.deps.grants?.used(effect.id, effect.at));
+        return;
+      case 'memory.keep':
+        // Who noted something finds it from its next call on.
+        for (const { by } of effect.notes.slice(-1)) {
+          this.inLine(by, () => this.deps.memory?.keep(effect.notes));
+        }
         return;
       case 'command.kill':
         this.deps.processes.kill(effect.id);
@@ -216,11 +228,12 @@ export class Executor {
 
   private startActor(effect: Of<'actor.start'>): void {
     const { name, incarnation } = effect.start;
-    const { journal, outputs } = this.deps.directories;
+    const { journal, outputs, notes } = this.deps.directories;
     const start = {
       ...effect.start,
       journalDirectory: journal,
       outputsDirectory: outputs,
+      ...(notes === undefined ? {} : { notesFile: notes }),
       upToSeq: this.deps.durableSeq(),
     };
     const handle = this.deps.hosts[effect.host].start(start, {

@@ -35,6 +35,8 @@ test('the parameters of each tool are those of the agreement', () => {
       "write_file path content (thread)",
       "edit_file path old_text new_text replace_all? (thread)",
       "load_skill name arguments? (thread)",
+      "memory_read query? (thread)",
+      "memory_append text (supervisor)",
       "bash command timeout_ms? background? (supervisor)",
       "send_message to text lane? (supervisor)",
       "check_inbox  (thread)",

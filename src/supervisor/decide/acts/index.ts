@@ -10,6 +10,7 @@ import { finishAct } from '../results.ts';
 import type { Act, Input } from './act.ts';
 import { bash } from './bash.ts';
 import { claimTask, createTask, endTask, getTask, listTasks } from './graph.ts';
+import { memoryAppend } from './memory.ts';
 import { sendMessage } from './message.ts';
 import { requestPlan, reviewPlan, submitPlan } from './plan.ts';
 import { requestShutdown } from './shutdown.ts';
@@ -31,6 +32,7 @@ const ACTS: Readonly<Record<string, Run>> = {
   request_plan: requestPlan,
   request_shutdown: requestShutdown,
   review_plan: reviewPlan,
+  memory_append: memoryAppend,
   send_message: sendMessage,
   spawn_teammate: spawnTeammate,
   submit_plan: submitPlan,
