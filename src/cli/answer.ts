@@ -1,5 +1,5 @@
 /** An answer of a person to the supervisor that holds the run. */
-import { controlErrors, newestRun } from '../control/index.ts';
+import { lateAnswer } from '../control/index.ts';
 import { EXIT, type ExitCode } from '../kernel/errors.ts';
 import { GRANT_DAYS } from '../permissions/index.ts';
 import type { AnswerAskParams, AnswerAskResult } from '../protocol/wire.ts';
@@ -16,7 +16,7 @@ export async function answer(context: Context, id: string, given: Given): Promis
   if (id === '') throw usageError('which ask?', 'See `troupe approvals` for their ids.');
   const workspace = await context.workspace();
   const client = await connectTo(workspace);
-  if (client === null) throw controlErrors.notHeld(given.run ?? (await newestRun(workspace)) ?? '');
+  if (client === null) throw await lateAnswer(workspace, { run: given.run, id });
   try {
     const result = await client.call('approvals.answer', { ...defined(given), id, by: 'user' });
     if (context.json) context.printJson(result);

@@ -3,9 +3,10 @@
  * that holds the run: nobody else can take them.
  */
 import { readJournal } from '../journal/index.ts';
-import type { TroupeError } from '../kernel/errors.ts';
+import { fromErrorShape, type TroupeError } from '../kernel/errors.ts';
+import { checkAnswer } from '../permissions/index.ts';
 import type { AskRow, Grant, GrantRow } from '../protocol/ask.ts';
-import { askRows, GrantBook, grantRows } from '../supervisor/index.ts';
+import { askRows, GrantBook, grantRows, refusalOfAnswer } from '../supervisor/index.ts';
 import { errors } from './errors.ts';
 import { viewNewest, viewRun } from './queries.ts';
 import type { Workspace } from './workspace.ts';
@@ -18,6 +19,22 @@ export async function listApprovals(
   const view =
     run === undefined ? await viewNewest(workspace) : await viewRun(workspace, run, 'approvals');
   return view === null || view.state.run.ended !== null ? [] : askRows(view.state);
+}
+
+/** An answer that comes when nobody holds the run any more: who was first, if somebody was. */
+export async function lateAnswer(
+  workspace: Workspace,
+  ask: { readonly run: string | undefined; readonly id: string },
+): Promise<TroupeError> {
+  const view =
+    ask.run === undefined
+      ? await viewNewest(workspace)
+      : await viewRun(workspace, ask.run, 'approvals');
+  if (view === null) return errors.noRun('approvals');
+  const check = checkAnswer(view.state.asks, ask.id, null);
+  return check.kind === 'ended' || check.kind === 'unknown'
+    ? fromErrorShape(refusalOfAnswer(check, ask.id))
+    : errors.notHeld(view.run);
 }
 
 /** Of the workspace, and of the newest run. */

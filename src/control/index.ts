@@ -5,7 +5,7 @@
  * Invariants: a run exists whole from one rename on (`run-store.ts`) · nothing is half started (`start.ts`) · a tree goes
  * only when its run has ended and its work is saved (`trees.ts`).
  */
-export { listApprovals, listGrants } from './approvals.ts';
+export { lateAnswer, listApprovals, listGrants } from './approvals.ts';
 export { type CheckAnswer, checkTeam } from './check.ts';
 export { compactActor } from './compact.ts';
 export { type DiffAnswer, type DiffQuery, diffOf } from './diff.ts';

@@ -15,6 +15,7 @@ export type {
   Supervisor,
   SupervisorDeps,
 } from './contract.ts';
+export { refusalOfAnswer } from './decide/asks/refusals.ts';
 export { GrantBook } from './grants.ts';
 export { type Liveness, NOT_ALIVE } from './live.ts';
 export type { PolicySource } from './policy-source.ts';

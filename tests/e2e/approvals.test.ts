@@ -113,6 +113,10 @@ test('P30: an ask is shown with all that it takes to answer, answered once, and 
   expect(world.troupe('rules', 'revoke', grant).code).toBe(0);
   expect(world.troupe('rules', 'revoke', grant).code).toBe(5);
   expect(world.troupe('rules', '--json').stdout).toBe('[]\n');
+  // Also when nobody holds the run any more.
+  const late = world.troupe('deny', id, '--run', 'r1');
+  expect(late.code).toBe(1);
+  expect(late.stderr).toContain('allowed by user at ');
 });
 
 test('P30: the reason of a denial reaches the model, and the call is not run', async () => {

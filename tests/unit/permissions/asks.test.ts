@@ -1,5 +1,5 @@
 /** Random histories of the queue: whatever comes in what order, each ask ends once and each answer reaches a call once. */
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { asActorName, asCallId, isoTime } from '../../../src/kernel/index.ts';
 import {

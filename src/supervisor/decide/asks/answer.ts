@@ -44,7 +44,7 @@ export function answerAsk(
   const check = checkAnswer(state.asks, event.id, event.digest);
   const noOffer = event.scope !== 'once' && check.kind === 'ok' && check.ask.offer === null;
   if (check.kind !== 'ok' || (noOffer && effect === 'allow')) {
-    const error = refusalOfAnswer(check, event);
+    const error = refusalOfAnswer(check, event.id);
     return draft.effect({ type: 'refuse', token, error });
   }
   const { ask } = check;

@@ -1,26 +1,22 @@
 /** Why an answer changes nothing, for who gave it. */
 import { type ErrorShape, EXIT } from '../../../kernel/index.ts';
 import type { checkAnswer } from '../../../permissions/index.ts';
-import type { RunEvent } from '../../inbox.ts';
 
 const HINT = 'See `troupe approvals`.';
 
-export function refusalOfAnswer(
-  check: ReturnType<typeof checkAnswer>,
-  event: Extract<RunEvent, { type: 'ask.answer' }>,
-): ErrorShape {
+export function refusalOfAnswer(check: ReturnType<typeof checkAnswer>, id: string): ErrorShape {
   switch (check.kind) {
     case 'unknown':
       return {
         code: 'ask/unknown',
-        message: `There is no ask "${event.id}" in this run`,
+        message: `There is no ask "${id}" in this run`,
         hint: HINT,
         exit: EXIT.notFound,
       };
     case 'several':
       return {
         code: 'ask/several',
-        message: `"${event.id}" may be one of several asks: ${check.ids.slice(0, 5).join(', ')}`,
+        message: `"${id}" may be one of several asks: ${check.ids.slice(0, 5).join(', ')}`,
         hint: 'Give more of its id.',
         exit: EXIT.usage,
       };
