@@ -238,11 +238,17 @@ const results: readonly CommandSpec[] = [
   {
     name: 'doctor',
     args: [],
-    summary: 'say what is wrong with journals and mail, and what to do about it',
+    summary:
+      'say what is wrong with journals and mail, what holds commands, and what to do about it',
     details:
       'Changes nothing, and may be used while a run goes on. Ends with 1 when something is wrong.',
-    options: [],
-    examples: ['troupe doctor', 'troupe doctor --json'],
+    options: [
+      {
+        flags: '--probe-sandbox',
+        description: 'try to break out of the sandbox of this machine, and tell each attempt',
+      },
+    ],
+    examples: ['troupe doctor', 'troupe doctor --json', 'troupe doctor --probe-sandbox'],
     load: () => import('./commands/doctor.ts'),
   },
   {

@@ -1,5 +1,5 @@
 /** What each command gets: its process, the global options, and the workspace, opened when it is first asked for. */
-import type { ControlDeps, SettingsPlaces, Workspace } from '../control/index.ts';
+import type { ControlDeps, Finding, SettingsPlaces, Workspace } from '../control/index.ts';
 import type { Hosting } from './hosting.ts';
 import type { Io } from './io.ts';
 import type { Styles } from './text/style.ts';
@@ -13,6 +13,8 @@ export interface Machine {
   settingsPlaces(directory: string | undefined): Promise<SettingsPlaces>;
   /** For `run` and `resume`: a supervisor in this process. */
   readonly hosting: Hosting;
+  /** Tries to break out of the sandbox of this machine. */
+  proveSandbox(workspace: Workspace): Promise<readonly Finding[]>;
 }
 
 export interface Context {

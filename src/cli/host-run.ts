@@ -17,7 +17,7 @@ import {
   type Workspace,
 } from '../control/index.ts';
 import { EXIT, type ExitCode } from '../kernel/errors.ts';
-import type { Logger } from '../kernel/ports.ts';
+import type { Logger, SandboxReport } from '../kernel/ports.ts';
 import type { RunRow, TaskRow } from '../protocol/shapes.ts';
 import type { RunFile } from '../protocol/team.ts';
 import { type Supervisor, taskRows } from '../supervisor/index.ts';
@@ -55,6 +55,7 @@ export async function hostRun(context: Context, what: RunToHost): Promise<ExitCo
       supervisor,
       run: file.id,
       outputOf: (id) => outputPath(workspace.places, file.id, id),
+      sandbox: sandboxText(host.sandbox, file),
     });
     await begin(supervisor, what);
     stop.onAsk((now, signal) => askToStop({ supervisor, run: file.id, watch, now, signal }));
@@ -66,6 +67,13 @@ export async function hostRun(context: Context, what: RunToHost): Promise<ExitCo
   }
   await tellEnd(context, workspace, over);
   return exitOf(over.row.state);
+}
+
+function sandboxText(report: SandboxReport, file: RunFile): string {
+  if (file.team.sandbox?.mode === 'off') return 'sandbox off: commands run with your rights';
+  return report.level === 0
+    ? 'no sandbox: commands run with your rights'
+    : `sandbox: ${report.detail}`;
 }
 
 interface Over {

@@ -2,7 +2,7 @@
  * A supervisor in this process, for `run` and `resume`. `main` makes it: the lock, the hosts of the actors, the socket.
  */
 import type { Workspace } from '../control/index.ts';
-import type { Logger } from '../kernel/ports.ts';
+import type { Logger, SandboxReport } from '../kernel/ports.ts';
 import type { Supervisor } from '../supervisor/index.ts';
 
 export interface Hosting {
@@ -15,6 +15,8 @@ export interface Hosting {
 
 export interface HostedSupervisor {
   readonly supervisor: Supervisor;
+  /** What holds commands on this machine. */
+  readonly sandbox: SandboxReport;
   /** Closes the supervisor, then the socket, then gives the lock back; idempotent. */
   close(): Promise<void>;
 }

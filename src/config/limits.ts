@@ -41,3 +41,6 @@ export const WINDOW_MAX = 100_000_000;
 export const COMPACT_AT = 0.8;
 export const COMPACT_AT_MIN = 0.2;
 export const COMPACT_AT_MAX = 0.95;
+
+/** Folders that a sandbox is opened for, for reading and for writing. */
+export const SANDBOX_FOLDERS_MAX = 64;

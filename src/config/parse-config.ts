@@ -5,7 +5,7 @@
  */
 import * as z from 'zod';
 import type { LogLevel } from '../kernel/ports.ts';
-import type { Limits } from '../protocol/team.ts';
+import type { Limits, SandboxSettings } from '../protocol/team.ts';
 import { readDocument } from './document.ts';
 import { COMPACT_AT, DEFAULTS, FALLBACKS_MAX } from './limits.ts';
 import { type Prices, prices, type RawPrice, readPrice } from './prices.ts';
@@ -18,6 +18,7 @@ import {
   resolveProviders,
 } from './providers.ts';
 import { limits, type RawLimits } from './raw-team.ts';
+import { loosens, type RawSandbox, resolveSandbox, sandbox } from './sandbox.ts';
 import { findingsOf, model, object, quote, text } from './schema.ts';
 import { compactAt, type Windows, windows } from './windows.ts';
 
@@ -35,6 +36,7 @@ export interface ConfigFile {
   readonly windows?: Windows | undefined;
   /** Share of the window at which conversations are compacted. */
   readonly compact_at?: number | undefined;
+  readonly sandbox?: RawSandbox | undefined;
 }
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
@@ -49,18 +51,30 @@ const configSchema: z.ZodType<ConfigFile> = object({
   prices: prices.optional(),
   windows: windows.optional(),
   compact_at: compactAt.optional(),
+  sandbox: sandbox.optional(),
 });
 
 export type ParsedConfig =
   | { readonly kind: 'ok'; readonly config: ConfigFile }
   | { readonly kind: 'problems'; readonly problems: readonly Problem[] };
 
-/** A file that says nothing is an empty config. */
-export function parseConfig(source: string | Uint8Array): ParsedConfig {
+/** A file that says nothing is an empty config. `inRepository`: it may have been written by anybody. */
+export function parseConfig(
+  source: string | Uint8Array,
+  options: { readonly inRepository?: boolean } = {},
+): ParsedConfig {
   const document = readDocument(source);
   if (document.kind === 'problems') return document;
   const value = document.value ?? {};
   const checked = configSchema.safeParse(value);
+  if (checked.success && options.inRepository === true && loosens(checked.data.sandbox)) {
+    const message = 'a repository may not open the sandbox of those who work in it';
+    const hint = 'write it in the config of your home (`troupe where`), or in the team file';
+    return {
+      kind: 'problems',
+      problems: document.locateAll([{ path: ['sandbox'], message, hint }]),
+    };
+  }
   if (checked.success) return { kind: 'ok', config: checked.data };
   const problems = document.locateAll(findingsOf(checked.error.issues, value));
   return { kind: 'problems', problems };
@@ -88,6 +102,7 @@ export interface ResolvedConfig {
   readonly treesRoot: Setting<string | null>;
   readonly log: Setting<LogLevel>;
   readonly fallback: Setting<readonly string[]>;
+  readonly sandbox: Setting<SandboxSettings>;
   readonly models: ModelSettings;
   /** By provider. Not enumerable: it is in no copy and no JSON of this value. */
   readonly secrets: Readonly<Record<string, ProviderSecret>>;
@@ -152,6 +167,10 @@ export function resolveConfig(sources: ConfigSources): ConfigOutcome {
         ? pick<LogLevel>((file) => file.log, 'warn')
         : fromEnv('TROUPE_LOG', level),
     fallback: pick<readonly string[]>((file) => file.fallback, []),
+    sandbox: pick<SandboxSettings>(
+      (file) => (file.sandbox === undefined ? undefined : resolveSandbox(file.sandbox)),
+      resolveSandbox(undefined),
+    ),
     models: Object.freeze({
       providers: resolved.providers,
       prices: ownPrices(files.map((file) => file.config)),

@@ -15,6 +15,7 @@ import {
 } from './limits.ts';
 import { policyKeys, type RawPolicy } from './policy-file.ts';
 import { effect } from './policy-rule.ts';
+import { type RawSandbox, sandbox } from './sandbox.ts';
 import { duration, innerPath, later, model, name, object, text, whole } from './schema.ts';
 
 type Maybe<T> = T | undefined;
@@ -95,6 +96,7 @@ export interface RawTeam {
     RawPolicy & { readonly default?: Maybe<Effect>; readonly timeout?: Maybe<string> }
   >;
   readonly mcp?: unknown;
+  readonly sandbox?: Maybe<RawSandbox>;
 }
 
 const gate = z.union([
@@ -187,4 +189,5 @@ export const teamSchema: z.ZodType<RawTeam> = object({
     ...policyKeys,
   }).optional(),
   mcp: later,
+  sandbox: sandbox.optional(),
 });

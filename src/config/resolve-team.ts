@@ -9,6 +9,7 @@ import type {
   Gate,
   Limits,
   MemberSpec,
+  SandboxSettings,
   TaskSpec,
   Team,
 } from '../protocol/team.ts';
@@ -25,6 +26,7 @@ import {
   unknownSkill,
 } from './profiles.ts';
 import type { RawGate, RawTask, RawTeam } from './raw-team.ts';
+import { resolveSandbox } from './sandbox.ts';
 import { quote } from './schema.ts';
 
 export interface TeamDefaults {
@@ -32,6 +34,7 @@ export interface TeamDefaults {
   /** Stands in for the fallback of profiles that name none. */
   readonly fallback?: readonly string[];
   readonly limits: Limits;
+  readonly sandbox?: SandboxSettings;
   /** Root of the trees. */
   readonly treesRoot: string | null;
 }
@@ -107,6 +110,7 @@ export function resolveTeam(raw: RawTeam, options: ResolveOptions): Resolved {
     },
     finish: { verify: resolveGates(context, raw.finish?.verify, ['finish', 'verify']) },
     permissions: resolvePermissions(context, raw),
+    sandbox: resolveSandbox(raw.sandbox, defaults.sandbox),
   };
   return { team, errors, warnings: context.warnings };
 }

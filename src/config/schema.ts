@@ -113,7 +113,9 @@ function sayUnion(
   path: Path,
 ): Finding[] {
   const isWrongKind = (one: z.core.$ZodIssue): boolean =>
-    one.code === 'invalid_type' && one.path.length === 0;
+    one.path.length === 0 &&
+    (one.code === 'invalid_type' ||
+      (one.code === 'invalid_value' && typeof valueAt(value, path) === 'object'));
   const meant = issue.errors.find((form) => !form.some(isWrongKind));
   if (meant === undefined) {
     if (valueAt(value, path) === undefined) return [{ path, message: 'is missing' }];

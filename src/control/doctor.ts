@@ -1,9 +1,10 @@
 /**
- * What is wrong with the journals and the mail of this repository, each thing by its place and with what to do about it.
+ * What is wrong with the journals and the mail of this repository, and what holds its commands, each thing by its place and with what to do about it.
  * Changes nothing, and may look while a supervisor writes.
  */
 import { type JournalProblem, type JournalProblemKind, verifyJournal } from '../journal/index.ts';
 import { systemCode } from '../kernel/errors.ts';
+import type { SandboxReport } from '../kernel/ports.ts';
 import { listFolder, readText } from './files.ts';
 import { journalFolder, runFolder } from './places.ts';
 import { listRunFiles, runIds } from './run-store.ts';
@@ -45,7 +46,20 @@ export async function examine(workspace: Workspace): Promise<Finding[]> {
     );
   }
   findings.push(await examineSpool(workspace));
+  const report = await workspace.deps.sandbox?.(places);
+  if (report !== undefined) findings.push(sandboxFinding(report));
   return findings;
+}
+
+/** A machine without a sandbox is in order; what it would take to have one is said. */
+export function sandboxFinding({ level, detail, install }: SandboxReport): Finding {
+  const without = level === 0 ? '; commands of agents run with your rights' : '';
+  return {
+    check: 'sandbox',
+    ok: true,
+    detail: `level ${level}: ${detail}${without}`,
+    repair: install === null ? '' : `To have one: ${install}`,
+  };
 }
 
 interface JournalPlace {

@@ -9,7 +9,7 @@ export { lateAnswer, listApprovals, listGrants } from './approvals.ts';
 export { type CheckAnswer, checkTeam } from './check.ts';
 export { compactActor } from './compact.ts';
 export { type DiffAnswer, type DiffQuery, diffOf } from './diff.ts';
-export { examine, type Finding } from './doctor.ts';
+export { examine, type Finding, sandboxFinding } from './doctor.ts';
 export { errors as controlErrors } from './errors.ts';
 export { eventsOfRun, followEvents } from './events.ts';
 export type { LiveControl } from './live.ts';

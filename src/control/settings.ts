@@ -28,7 +28,7 @@ export async function readSettings(
     workspaceFile:
       places.workspace === null
         ? undefined
-        : await readOne(deps, `${places.workspace}/.troupe/config.yaml`),
+        : await readOne(deps, `${places.workspace}/.troupe/config.yaml`, { inRepository: true }),
     userFile: await readOne(deps, `${places.userConfig}/config.yaml`),
   });
   if (outcome.kind === 'ok') return outcome.config;
@@ -41,10 +41,14 @@ export async function readSettings(
 
 type One = NonNullable<Parameters<typeof resolveConfig>[0]['userFile']>;
 
-async function readOne(deps: ControlDeps, path: string): Promise<One | undefined> {
+async function readOne(
+  deps: ControlDeps,
+  path: string,
+  options: { readonly inRepository?: boolean } = {},
+): Promise<One | undefined> {
   const text = await readText(deps.files, path);
   if (text === null) return undefined;
-  const parsed = parseConfig(text);
+  const parsed = parseConfig(text, options);
   if (parsed.kind === 'ok') return { path, config: parsed.config };
   throw problemsError('control/settings', path, parsed.problems);
 }

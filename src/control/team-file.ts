@@ -72,6 +72,7 @@ export async function loadTeam(
       },
       treesRoot: settings.treesRoot.value,
       fallback: settings.fallback.value,
+      sandbox: settings.sandbox.value,
     },
   });
   if (parsed.kind === 'problems') {

@@ -1,5 +1,5 @@
 /** The repository that commands work on, with its places. Opening reads only; nothing is made before it is needed. */
-import type { Clock, Codec, Exec, Files, Random } from '../kernel/ports.ts';
+import type { Clock, Codec, Exec, Files, Random, SandboxReport } from '../kernel/ports.ts';
 import type { StatusResult } from '../protocol/wire.ts';
 import { openRepository, type Repository } from '../worktree/index.ts';
 import { errors } from './errors.ts';
@@ -36,6 +36,8 @@ export interface ControlDeps {
   readonly live: LiveSource;
   /** Folder of the skills that come with Troupe; left out: none. */
   readonly shippedSkills?: string;
+  /** What would hold commands here; tried out when asked for. Left out: not known. */
+  readonly sandbox?: (places: Places) => Promise<SandboxReport>;
 }
 
 export interface Workspace {

@@ -99,6 +99,39 @@ export interface ExecResult {
   readonly truncated: boolean;
 }
 
+/** Who wrote a command: a model, a person in the team file, or a person in `worktree.setup`. */
+export type SandboxProfile = 'actor' | 'team' | 'setup';
+
+/** What a command is held to by the sandbox of the operating system. All paths are absolute. */
+export interface SandboxRequest {
+  readonly profile: SandboxProfile;
+  /** The tree it works in, and whether it may write there. */
+  readonly tree: string;
+  readonly writable: boolean;
+  /** The user's checkout, read-only. */
+  readonly workspace: string;
+  /** The common git directory, read-only. */
+  readonly gitDirectory: string;
+  /** Never seen inside: state, socket, the trees of others. */
+  readonly closed: readonly string[];
+  /** Names in the root of the tree that are read-only, in lower case, whether they exist or not. */
+  readonly protect: readonly string[];
+  /** Where what appeared under such a name is moved to after the command. */
+  readonly setAside: string;
+  /** Folders that a person opened besides; `~` is the home. */
+  readonly read: readonly string[];
+  readonly write: readonly string[];
+}
+
+/** What holds commands on this machine (permissions §2.14): 3 and 2 bubblewrap with and without a proxy, 0 nothing. */
+export interface SandboxReport {
+  readonly level: 0 | 2 | 3;
+  /** For people: what it is, or why there is none. */
+  readonly detail: string;
+  /** The line to type to get more; null when nothing is missing. */
+  readonly install: string | null;
+}
+
 export interface SpawnRequest {
   readonly file: string;
   readonly args: readonly string[];
@@ -114,6 +147,8 @@ export interface SpawnRequest {
    * `TROUPE_SCOPE`, the marker is `<scope>/<run>/<id>`, and another scope's processes are never taken for its own.
    */
   readonly marker: string;
+  /** Left out: the command has the rights of this process. A sandbox that can't be made is an error, never left out. */
+  readonly sandbox?: SandboxRequest | undefined;
 }
 
 export interface SpawnExit {
@@ -122,6 +157,8 @@ export interface SpawnExit {
   readonly overflow: boolean;
   /** Descendants that were left when the leader ended and could not be ended; empty when all is gone. */
   readonly left: readonly number[];
+  /** Protected names that the command made in its tree, and that were moved away. */
+  readonly setAside?: readonly string[];
 }
 
 /** A running command with its descendants. */

@@ -27,8 +27,9 @@ import {
   sha256Hex,
 } from '../platform/index.ts';
 import { PROTOCOL_VERSION } from '../protocol/index.ts';
-import { openSupervisor, type Supervisor } from '../supervisor/index.ts';
+import { type MachineSandbox, openSupervisor, type Supervisor } from '../supervisor/index.ts';
 import { commandEnvironment } from './environment.ts';
+import { sandboxName, sandboxOf } from './sandbox.ts';
 import type { GivenToThreads } from './threads/given.ts';
 
 export async function openHosted(
@@ -45,11 +46,13 @@ export async function openHosted(
     throw controlErrors.held({ pid, startedAt: acquiredAt });
   }
   try {
-    const supervisor = await openOwn(io, workspace, logger);
-    const server = await serve(io, { workspace, supervisor, logger });
+    const sandbox = await sandboxOf(io, workspace.places);
+    const supervisor = await openOwn(io, { workspace, logger, sandbox });
+    const server = await serve(io, { workspace, supervisor, logger, sandbox });
     let closing: Promise<void> | null = null;
     return {
       supervisor,
+      sandbox: sandbox.report,
       close() {
         closing ??= closeInOrder([
           () => supervisor.close(),
@@ -72,7 +75,15 @@ async function closeInOrder(steps: readonly (() => Promise<void>)[]): Promise<vo
   if (failures.length > 0) throw failures[0];
 }
 
-async function openOwn(io: Io, workspace: Workspace, logger: Logger): Promise<Supervisor> {
+async function openOwn(
+  io: Io,
+  what: {
+    readonly workspace: Workspace;
+    readonly logger: Logger;
+    readonly sandbox: MachineSandbox;
+  },
+): Promise<Supervisor> {
+  const { workspace, logger, sandbox } = what;
   const { deps, places, repository } = workspace;
   const { models, secrets } = await readSettings(deps, {
     workspace: places.workspace,
@@ -107,6 +118,7 @@ async function openOwn(io: Io, workspace: Workspace, logger: Logger): Promise<Su
     },
     environment,
     shell: findShell(),
+    sandbox,
     pid: io.pid,
     sha256: sha256Hex,
     codec: deps.codec,
@@ -120,6 +132,7 @@ async function serve(
     readonly workspace: Workspace;
     readonly supervisor: Supervisor;
     readonly logger: Logger;
+    readonly sandbox: MachineSandbox;
   },
 ): Promise<IpcServer> {
   const { workspace, supervisor, logger } = what;
@@ -129,7 +142,7 @@ async function serve(
     startedAt: isoTime(deps.clock.now()),
     socket: await deps.live.socketPath(places),
     protocol: PROTOCOL_VERSION,
-    sandbox: 'none',
+    sandbox: sandboxName(what.sandbox.report),
   };
   try {
     return await startIpcServer({

@@ -37,6 +37,10 @@ export function makeMachine(io: Io, version: string): Machine {
     version,
     live: makeLiveSource(io, files),
     shippedSkills: fileURLToPath(new URL('../../skills', import.meta.url)),
+    async sandbox(places) {
+      const { sandboxOf } = await import('./sandbox.ts');
+      return (await sandboxOf(io, places)).report;
+    },
   };
   const open = (directory: string): Promise<Workspace> =>
     openWorkspace(deps, absolutePath(io.cwd, directory));
@@ -52,6 +56,12 @@ export function makeMachine(io: Io, version: string): Machine {
         if (directory !== undefined) throw error;
         return { userConfig, workspace: null };
       }
+    },
+    async proveSandbox({ places }) {
+      const { sandboxOf } = await import('./sandbox.ts');
+      const { proveSandbox } = await import('./sandbox-proof.ts');
+      const { report } = await sandboxOf(io, places);
+      return proveSandbox({ exec: deps.exec, path: io.env['PATH'] ?? '', report });
     },
     hosting: {
       async open(workspace, logger) {

@@ -59,6 +59,7 @@ export {
   GRANT_DAYS_MAX,
   GRANT_USE_STEP_MS,
 } from './limits.ts';
+export { PROTECTED_IN_TREE } from './path-floor.ts';
 export type { Resolve, Resolved } from './paths.ts';
 export { type Layer, makePolicy, type Policy, policyOf, teamLayer } from './policy.ts';
 export { touchesOf } from './touches.ts';

@@ -24,6 +24,8 @@ export interface Permissions extends TeamPermissions {
   readonly home?: string | undefined;
   /** All layers as they are now; without it the team file's words stand alone. */
   readonly snapshot?: PolicySnapshot | undefined;
+  /** A sandbox holds the commands of this run. */
+  readonly sandboxed?: boolean | undefined;
 }
 
 export interface CallPlace {
@@ -148,7 +150,7 @@ function withRules(what: {
 
 /** The facts of the session for one call. */
 function contextOf(
-  { attended, home }: Pick<Permissions, 'attended' | 'home'>,
+  { attended, home, sandboxed }: Pick<Permissions, 'attended' | 'home' | 'sandboxed'>,
   { actor, root, resolve, pins }: CallPlace,
   snapshot: PolicySnapshot,
 ): DecisionContext {
@@ -157,6 +159,7 @@ function contextOf(
     root: root ?? NO_TREE,
     home: home ?? null,
     attended,
+    sandboxed: sandboxed === true,
     resolve,
     pinsHold: (_rule, files) => files.every((file) => isPinned(snapshot.pins, pins, file)),
   };

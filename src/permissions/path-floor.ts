@@ -80,6 +80,13 @@ export const RUNS_LATER_FILES: ReadonlySet<string> = new Set([
   '.yarnrc.yml',
 ]);
 
+/** Names in the root of a tree that a command of an actor makes or changes on no account; in lower case. */
+export const PROTECTED_IN_TREE: readonly string[] = [
+  '.troupe',
+  ...RUNS_LATER_FOLDERS,
+  ...RUNS_LATER_FILES,
+];
+
 /** Names in a repository, or anywhere else. */
 function repositoryFloor(names: readonly string[], writes: boolean): FloorVerdict | null {
   for (let index = 0; index < names.length; index += 1) {

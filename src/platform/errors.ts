@@ -3,6 +3,7 @@ import { systemCode, TroupeError } from '../kernel/errors.ts';
 
 export type PlatformCode =
   | 'exec/not-main-thread'
+  | 'exec/no-sandbox'
   | 'lock/unreadable'
   | 'lock/contended'
   | 'socket/no-place'

@@ -30,6 +30,7 @@ export {
   statInside,
   writeInside,
 } from './safe-open.ts';
+export { probeSandbox } from './sandbox.ts';
 export { sha256Hex, socketPathFor } from './socket-path.ts';
 export { StructuredCodec } from './structured-codec.ts';
 export { SystemClock } from './system-clock.ts';

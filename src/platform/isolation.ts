@@ -17,6 +17,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { launch, type Rung } from './exec-launch.ts';
+import { SANDBOX_FILE_BLOCKS, SANDBOX_OOM_SCORE, SANDBOX_PROCESSES } from './limits.ts';
 
 export interface Isolation {
   readonly isolation: Rung;
@@ -29,7 +30,7 @@ export interface Wrapper extends Isolation {
   prefix(env: Readonly<Record<string, string>>): readonly string[];
 }
 
-const SYSTEM_FOLDERS: readonly string[] = [
+export const SYSTEM_FOLDERS: readonly string[] = [
   '/usr/bin',
   '/bin',
   '/usr/sbin',
@@ -118,6 +119,28 @@ const INIT_SCRIPT: string = `${HANDSHAKE}exec 3>&-; (exec "$@" 2>&4 4>&-); exit 
 
 /** Under bwrap, which has a first process of its own. */
 const START_SCRIPT: string = `${HANDSHAKE}exec 3>&- 2>&4 4>&-; exec "$@"`;
+
+/**
+ * Bounds that need no rights: processes (not for root, whom the kernel exempts), size of a file in blocks of 512 bytes, no
+ * core dumps. When memory ends, the kernel takes the command and not the supervisor.
+ */
+const BOUNDS = `echo ${SANDBOX_OOM_SCORE} >/proc/self/oom_score_adj; ulimit -c 0; ulimit -f ${SANDBOX_FILE_BLOCKS}; ulimit -u ${SANDBOX_PROCESSES} || ulimit -p ${SANDBOX_PROCESSES}; `;
+
+const SANDBOX_SCRIPT: string = `${HANDSHAKE}${BOUNDS}exec 3>&- 2>&4 4>&-; exec "$@"`;
+
+/** Before a command that runs under `words`, a bubblewrap of the sandbox. */
+export function sandboxPrefix(
+  words: readonly string[],
+  tools: {
+    readonly sh: string;
+    readonly setsid: string;
+    readonly env: Readonly<Record<string, string>>;
+  },
+): readonly string[] {
+  const { sh, setsid, env } = tools;
+  const before = [...words, '--', sh, '-c', SANDBOX_SCRIPT, 'troupe'];
+  return [...before, '/usr/bin/env', ...withoutShellTraces(env), setsid];
+}
 
 /** A shell sets these for its children; the command gets what the caller gave, or nothing. */
 const SHELL_TRACES: readonly string[] = ['OLDPWD', 'SHLVL', '_'];

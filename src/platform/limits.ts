@@ -50,3 +50,12 @@ export const HASHED_BYTES_MAX: number = 8 * 1024 * 1024;
 
 /** Size up to which a whole file is read at once. */
 export const READ_BYTES_MAX: number = 32 * 1024 * 1024;
+
+/** Of a command in the sandbox: processes and threads; blocks of 512 bytes in one file (32 GiB); what the kernel ends first. */
+export const SANDBOX_PROCESSES: number = 4096;
+export const SANDBOX_FILE_BLOCKS: number = 64 * 1024 * 1024;
+export const SANDBOX_OOM_SCORE: number = 500;
+
+/** How long the sandbox may take to be tried out, and what of its complaints is read. */
+export const SANDBOX_PROBE_MS: number = 10_000;
+export const SANDBOX_PROBE_BYTES: number = 16 * 1024;

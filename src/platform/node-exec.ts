@@ -20,6 +20,7 @@ import { namedStartError, runCaptured } from './exec-run.ts';
 import { ProcessTree, startedAtOf } from './exec-tree.ts';
 import { findProgram, programState, systemWrappers, type Wrapper } from './isolation.ts';
 import { MARKER_NAME, makeProcessReader, type ProcessReader, SCOPE_NAME } from './process-table.ts';
+import { noSandbox, type Sandboxed, sandboxed } from './sandbox.ts';
 import { sweepMarked } from './strays.ts';
 
 export interface NodeExecOptions {
@@ -53,15 +54,24 @@ export class NodeExec implements Exec {
       });
     }
     const program = await programOf(request);
-    const wrappers = await (this.#options.wrappers ?? systemWrappers());
+    const held = request.sandbox === undefined ? null : await sandboxed(request.sandbox, request);
+    const wrappers =
+      held === null ? await (this.#options.wrappers ?? systemWrappers()) : [held.wrapper];
     const output = openOutput(request.outputPath);
     try {
-      const { launched, wrapper } = await this.#launch({ request, program, wrappers, output });
+      const asked = held === null ? request : { ...request, env: held.env };
+      const { launched, wrapper } = await this.#launch({
+        request: asked,
+        program,
+        wrappers,
+        output,
+      });
       const leader = launched.leader ?? (await this.#reader.read(launched.pid));
       const rung = wrapper.isolation;
       const startedAt = startedAtOf(leader);
       const reader = this.#reader;
-      return new ProcessTree({ request, launched, rung, output, reader, startedAt });
+      const tree = new ProcessTree({ request, launched, rung, output, reader, startedAt });
+      return held === null ? tree : settled(tree, held);
     } catch (error) {
       closeSync(output);
       throw await namedStartError(error, request);
@@ -96,11 +106,26 @@ export class NodeExec implements Exec {
       if (launched.kind === 'launched') return { launched, wrapper };
       // What the wrapper complained about is not the command's output.
       ftruncateSync(output, size);
+      if (request.sandbox !== undefined) break;
       const message = `commands are no longer isolated by ${wrapper.detail}`;
       this.#options.logger?.log('warn', message, { reason: launched.reason });
     }
-    throw new Error('no rung of isolation is left to start a command');
+    if (request.sandbox === undefined) {
+      throw new Error('no rung of isolation is left to start a command');
+    }
+    throw noSandbox('bubblewrap ended before the command');
   }
+}
+
+/** Its end is told when the sandbox has looked after what it left in the tree. */
+function settled(tree: ProcessTree, held: Sandboxed): SpawnedProcess {
+  const { pid, startedAt } = tree;
+  const exited = tree.exited.then(async (exit) => {
+    // What could not be moved is named all the same; the tree's owner hears of it.
+    const setAside = await held.settle().catch(() => ['a protected name, which stays']);
+    return { ...exit, setAside };
+  });
+  return { pid, startedAt, exited, kill: (graceMs) => tree.kill(graceMs) };
 }
 
 /** By the kernel's word: its first thread has the process's number. Where there is no /proc, nothing is bound to threads. */

@@ -49,6 +49,8 @@ export interface ActorStart {
     /** Path of the actor, such as `run/lead/ada`; unset: its name. */
     readonly path?: string | undefined;
     readonly snapshot?: PolicySnapshot | undefined;
+    /** A sandbox holds the commands of this run. */
+    readonly sandboxed?: boolean | undefined;
   };
   /** Calls of its last incarnation that wait for a person, or whose answer has not reached it: they are made again. */
   readonly asked?: readonly CallId[];

@@ -158,9 +158,11 @@ export type RunChange =
       readonly run: string;
       readonly baseCommit: string;
       readonly term: number;
+      /** Level of the sandbox that commands run in (permissions §2.14); left out: 0. */
+      readonly sandbox?: number;
     }
   /** A supervisor took the run up again; what was going on in the last term is void. */
-  | { readonly type: 'run.resumed'; readonly term: number }
+  | { readonly type: 'run.resumed'; readonly term: number; readonly sandbox?: number }
   | { readonly type: 'run.stop-requested'; readonly by: string; readonly now: boolean }
   /** Stopped with work left; `troupe resume` goes on from here. */
   | { readonly type: 'run.interrupted'; readonly text: string }

@@ -161,6 +161,15 @@ export interface TeamPermissions {
   readonly askTimeoutMs?: number | null | undefined;
 }
 
+/** `sandbox` of a team file or of the config. */
+export interface SandboxSettings {
+  /** `auto`: when the machine has one. `required`: nothing starts without. */
+  readonly mode: 'auto' | 'required' | 'off';
+  /** Folders that commands may read or write besides; `~/…` or absolute. */
+  readonly read: readonly string[];
+  readonly write: readonly string[];
+}
+
 export interface Team {
   readonly version: 1;
   readonly name: string;
@@ -188,6 +197,8 @@ export interface Team {
   };
   readonly finish: { readonly verify: readonly Gate[] };
   readonly permissions: TeamPermissions;
+  /** Left out by runs that are older than sandboxes: `auto`. */
+  readonly sandbox?: SandboxSettings;
 }
 
 /** A file that people write; no link is followed out of its root. */

@@ -15,6 +15,7 @@ import type { DecidePlanParams, DecidePlanResult } from '../protocol/wire.ts';
 import type { Repository } from '../worktree/index.ts';
 import type { CompactWish, Liveness } from './live.ts';
 import type { PolicySource } from './policy-source.ts';
+import type { MachineSandbox } from './run-sandbox.ts';
 import type { RunState } from './state.ts';
 
 export interface LiveEvent {
@@ -35,6 +36,8 @@ export interface SupervisorDeps {
   readonly hosts: { readonly thread: ActorHost; readonly pool: ActorHost };
   readonly environment: Readonly<Record<string, string>>;
   readonly shell: { readonly file: string; readonly args: readonly string[] };
+  /** What holds commands on this machine, and folders that no command may see; left out: nothing holds them. */
+  readonly sandbox?: MachineSandbox;
   /** Of this process, for the workspace journal. */
   readonly pid: number;
   /** Of snapshots. */

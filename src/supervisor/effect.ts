@@ -68,6 +68,8 @@ export type Effect =
       readonly type: 'command.start';
       readonly id: ProcId;
       readonly command: string;
+      /** Who wrote it: what the sandbox leaves open depends on it. */
+      readonly by: 'actor' | 'team';
       readonly place: CommandPlace;
       readonly timeoutMs: number;
       readonly tailOnly: boolean;

@@ -29,5 +29,6 @@ export {
   taskRows,
   treeRows,
 } from './rows.ts';
+export type { MachineSandbox } from './run-sandbox.ts';
 export { applyRecord, makeRunState, type RunState } from './state.ts';
 export { openSupervisor } from './supervisor.ts';

@@ -78,3 +78,5 @@ export const STATUS_ROWS_MAX = 60;
 
 /** Facts that one run may note for later runs. */
 export const NOTES_MAX = 200;
+/** From this level on the sandbox counts when a call is judged (permissions §2.14). */
+export const SANDBOX_LEVEL: number = 2;

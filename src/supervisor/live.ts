@@ -144,6 +144,8 @@ export interface Live {
   /** Wall time that earlier terms used, ms. */
   readonly wallUsedMs: number;
   tip: string;
+  /** Level of the sandbox that this process holds commands in. */
+  readonly sandbox: number;
 }
 
 export function makeLive(options: {
@@ -153,6 +155,7 @@ export function makeLive(options: {
   policy?: PolicySnapshot | null;
   hash?: (text: string) => string;
   grants?: ReadonlyMap<string, Grant>;
+  sandbox?: number;
 }): Live {
   return {
     policy: options.policy ?? null,
@@ -188,6 +191,7 @@ export function makeLive(options: {
     startedMonotonic: options.startedMonotonic,
     wallUsedMs: options.wallUsedMs,
     tip: options.tip,
+    sandbox: options.sandbox ?? 0,
   };
 }
 

@@ -66,6 +66,8 @@ export interface RunFacts {
   readonly gates: RunGate[];
   warned: boolean;
   baseCommit: string;
+  /** Level of the sandbox in this term. */
+  sandbox: number;
 }
 
 export interface ProcFact {
@@ -151,6 +153,7 @@ export function makeRunState(file: RunFile): RunState {
       gates: [],
       warned: false,
       baseCommit: file.baseCommit,
+      sandbox: 0,
     },
     procs: new Map(),
     procCount: 0,
@@ -300,9 +303,11 @@ function applyRun(run: RunFacts, change: RunChange, at: string): void {
       run.startedAt = at;
       run.term = change.term;
       run.baseCommit = change.baseCommit;
+      run.sandbox = change.sandbox ?? 0;
       return;
     case 'run.resumed':
       run.term = change.term;
+      run.sandbox = change.sandbox ?? 0;
       run.stopRequested = null;
       run.interrupted = null;
       return;

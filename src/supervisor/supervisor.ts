@@ -38,6 +38,7 @@ import { RunLoop } from './loop.ts';
 import { keeperOf } from './memory.ts';
 import { Packer } from './packer.ts';
 import { actorRows, runRow, waitingReason } from './rows.ts';
+import { requireSandbox, sandboxOf } from './run-sandbox.ts';
 import { ingestSpool } from './spool.ts';
 import type { RunState } from './state.ts';
 import { takeUp } from './take-up.ts';
@@ -80,12 +81,14 @@ class RunningSupervisor implements Supervisor {
   }
 
   async startRun(file: RunFile): Promise<void> {
+    requireSandbox(file, this.deps.sandbox?.report);
     const loop = await this.open(file);
     await this.begin(loop, 'run.started');
   }
 
   async resumeRun(run: string): Promise<void> {
     const file = await this.readRunFile(run);
+    requireSandbox(file, this.deps.sandbox?.report);
     await this.packer.leave(run);
     const left = await this.deps.exec.sweep(markerOf({ scope: this.deps.repository.hash, run }));
     const loop = await this.open(file);
@@ -139,6 +142,7 @@ class RunningSupervisor implements Supervisor {
       format,
       directory: `${directory}/journal`,
     });
+    const sandbox = sandboxOf(file, this.deps);
     const processes = new ProcessHost({
       exec,
       files,
@@ -148,6 +152,7 @@ class RunningSupervisor implements Supervisor {
       scope: repository.hash,
       run: file.id,
       outputsDirectory: outputs,
+      sandbox: sandbox.commands,
     });
     const git = new GitWork({
       repo: repository,
@@ -164,6 +169,7 @@ class RunningSupervisor implements Supervisor {
       policy,
       hash: (text) => this.deps.sha256(new TextEncoder().encode(text)),
       grants: this.book.grants,
+      sandbox: sandbox.level,
     });
     return new RunLoop(state, live, {
       clock,

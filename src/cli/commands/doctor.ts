@@ -1,11 +1,20 @@
 /** `troupe doctor`: what is wrong with journals and mail, and what to do about it. */
 import { examine, type Finding } from '../../control/index.ts';
 import { EXIT, type ExitCode } from '../../kernel/errors.ts';
+import type { OptionValues } from '../command.ts';
 import type { Context } from '../context.ts';
+import { flag } from '../options.ts';
 import { safeLine } from '../text/safe.ts';
 
-export async function run(context: Context): Promise<ExitCode> {
-  const findings = await examine(await context.workspace());
+export async function run(
+  context: Context,
+  _args: readonly string[],
+  options: OptionValues,
+): Promise<ExitCode> {
+  const workspace = await context.workspace();
+  const findings = flag(options, 'probeSandbox')
+    ? await (await context.machine()).proveSandbox(workspace)
+    : await examine(workspace);
   if (context.json) context.printJson(findings);
   else for (const finding of findings) context.print(linesOf(finding, context));
   return findings.every(({ ok }) => ok) ? EXIT.ok : EXIT.unfinished;

@@ -23,6 +23,8 @@ export interface WatchOptions {
   readonly supervisor: Supervisor;
   readonly run: string;
   readonly outputOf: OutputOf;
+  /** What holds the commands of this run, in words. */
+  readonly sandbox: string;
 }
 
 export function openWatch(options: WatchOptions): Watch {
@@ -37,17 +39,18 @@ function openSilence(context: Context): Watch {
   return { say, stopping: say, close: () => undefined };
 }
 
-function openLines({ context, supervisor, run, outputOf }: WatchOptions): Watch {
+function openLines(options: WatchOptions): Watch {
+  const { context, supervisor, run, outputOf } = options;
   const say = (text: string): void => context.print(text);
   const forget = supervisor.onRecord((from, record) => {
     if (from === run) for (const line of linesOf(record, outputOf)) say(line);
   });
-  say(`${opening(context, run)}\n`);
+  say(`${opening(options)}\n`);
   return { say, stopping: say, close: forget };
 }
 
-const opening = (context: Context, run: string): string =>
-  `run ${run} (no sandbox: commands run with your rights); watch it elsewhere with: ${context.command('troupe tasks')}`;
+const opening = ({ context, run, sandbox }: WatchOptions): string =>
+  `run ${run} (${sandbox}); watch it elsewhere with: ${context.command('troupe tasks')}`;
 
 /** Between two drawings, and as a multiple of what a drawing costs, so that drawing never takes much of the time. */
 const PAUSE_MS = 100;
@@ -82,7 +85,7 @@ function openView(options: WatchOptions): Watch {
   });
   const forgetResize = io.out.onResize(soon);
   const tick = setInterval(soon, TICK_MS);
-  screen.above(`${opening(context, run)}\n`);
+  screen.above(`${opening(options)}\n`);
   draw();
 
   return {

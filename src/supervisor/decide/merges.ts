@@ -165,6 +165,7 @@ function continueMerge(draft: Draft, live: Live, node: TaskNode): void {
       type: 'command.start',
       id: proc,
       command: gate.run,
+      by: 'team',
       place: { kind: 'scratch', commit: merge.to },
       timeoutMs: gate.timeoutMs,
       tailOnly: true,

@@ -3,7 +3,7 @@ import { type Actor, actorOf, endOf } from '../../actors/index.ts';
 import { type ActorName, asActorName, LEAD, type TaskId, USER } from '../../kernel/index.ts';
 import type { ActorStart, AgentProfile, Workplace } from '../../protocol/index.ts';
 import type { TaskNode } from '../../tasks/index.ts';
-import { RESTART_INTENSITY, RESTART_PERIOD_MS } from '../limits.ts';
+import { RESTART_INTENSITY, RESTART_PERIOD_MS, SANDBOX_LEVEL } from '../limits.ts';
 import type { Live } from '../live.ts';
 import type { RunState } from '../state.ts';
 import { openShutdown } from '../teamwork.ts';
@@ -146,6 +146,7 @@ export function rulesFor(
   return {
     ...team.permissions,
     attended,
+    sandboxed: state.run.sandbox >= SANDBOX_LEVEL,
     ...(home === undefined ? {} : { home }),
     path: pathOf(state, name),
     ...(live.policy === null ? {} : { snapshot: live.policy }),

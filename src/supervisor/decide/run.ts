@@ -33,6 +33,7 @@ export function started(state: RunState, live: Live, happening: Happening): Draf
     run: state.file.id,
     baseCommit: state.file.baseCommit,
     term: 1,
+    sandbox: live.sandbox,
   });
   if (live.policy !== null) draft.runChange(policyLoaded(live.policy, true));
   const members = [
@@ -99,7 +100,7 @@ export function resumed(
   event: Extract<RunEvent, { type: 'resumed' }>,
 ): Draft {
   const draft = new Draft(state, happening).about('run');
-  draft.runChange({ type: 'run.resumed', term: state.run.term + 1 });
+  draft.runChange({ type: 'run.resumed', term: state.run.term + 1, sandbox: live.sandbox });
   if (live.policy !== null) draft.runChange(policyLoaded(live.policy, true));
   endOpenProcs(draft, 'lost', event.left);
   // What was recorded and perhaps not kept: keeping it again adds nothing.
@@ -348,6 +349,7 @@ function nextFinishGate(state: RunState, live: Live, happening: Happening): Draf
     type: 'command.start',
     id,
     command: gate.run,
+    by: 'team',
     place: { kind: 'scratch', commit: live.tip },
     timeoutMs: gate.timeoutMs,
     tailOnly: true,

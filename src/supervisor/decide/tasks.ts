@@ -152,6 +152,8 @@ function startCommand(
     type: 'command.start',
     id,
     command,
+    // What an actor's task runs is that actor's, also as a task and as a gate (design §7).
+    by: draft.state.file.team.tasks.some((task) => task.id === node.spec.id) ? 'team' : 'actor',
     place: { kind: 'tree', path: cwd, restore: what.restore, task: node.spec.id },
     timeoutMs: what.timeoutMs,
     tailOnly: true,

@@ -9,8 +9,11 @@ import {
   ensureError,
   type Files,
   type ProcId,
+  type SandboxProfile,
+  type SandboxRequest,
   type SpawnedProcess,
 } from '../../kernel/index.ts';
+import { PROTECTED_IN_TREE } from '../../permissions/index.ts';
 import type { CommandOutcome } from '../inbox.ts';
 import {
   KILL_GRACE_MS,
@@ -23,10 +26,19 @@ import { requireStorage } from './git.ts';
 export interface CommandRequest {
   readonly id: ProcId;
   readonly command: string;
+  /** Root of the tree that it works in. */
   readonly cwd: string;
+  readonly writable: boolean;
+  readonly by: SandboxProfile;
   readonly timeoutMs: number;
   readonly tailOnly: boolean;
 }
+
+/** What the sandbox of a run's commands has in common; null: there is none. */
+export type RunSandbox = Pick<
+  SandboxRequest,
+  'workspace' | 'gitDirectory' | 'closed' | 'read' | 'write'
+>;
 
 export interface ProcessHostDeps {
   readonly exec: Exec;
@@ -40,6 +52,7 @@ export interface ProcessHostDeps {
   readonly scope: string;
   readonly run: string;
   readonly outputsDirectory: string;
+  readonly sandbox: RunSandbox | null;
 }
 
 export class ProcessHost {
@@ -77,6 +90,7 @@ export class ProcessHost {
         outputPath: path,
         outputMax: OUTPUT_MAX_BYTES,
         marker: `${markerOf(this.deps)}/${request.id}`,
+        sandbox: this.sandboxOf(request),
       });
     } catch (thrown) {
       requireStorage(thrown);
@@ -99,12 +113,13 @@ export class ProcessHost {
     await timer;
     this.running.delete(request.id);
     const output = await this.read(path, request.tailOnly);
+    const text = output.text + tellSetAside(exit.setAside ?? [], request.id);
     return {
       code: exit.code,
       signal: exit.signal,
       why: timedOut ? 'timeout' : exit.overflow ? 'overflow' : entry.killed ? 'killed' : 'exit',
       left: exit.left,
-      text: output.text,
+      text,
       cut: output.cut,
       durationMs: clock.monotonicMs() - began,
     };
@@ -122,6 +137,8 @@ export class ProcessHost {
         id,
         command,
         cwd: tree.path,
+        writable: true,
+        by: 'setup',
         timeoutMs: tree.timeoutMs,
         tailOnly: true,
       });
@@ -162,6 +179,20 @@ export class ProcessHost {
     return [...new Set([...left, ...swept])];
   }
 
+  private sandboxOf(request: CommandRequest): SandboxRequest | undefined {
+    const { sandbox, outputsDirectory } = this.deps;
+    if (sandbox === null) return undefined;
+    return {
+      ...sandbox,
+      profile: request.by,
+      tree: request.cwd,
+      writable: request.writable,
+      // A person's command may write editor settings and the like; Troupe's own folder nobody's may.
+      protect: request.by === 'actor' ? PROTECTED_IN_TREE : ['.troupe'],
+      setAside: `${outputsDirectory}/${request.id}.aside`,
+    };
+  }
+
   private async read(path: string, tailOnly: boolean): Promise<{ text: string; cut: boolean }> {
     const handle = await this.deps.files.open(path, 'read').catch(() => null);
     if (handle === null) return { text: '', cut: false };
@@ -179,6 +210,11 @@ export class ProcessHost {
       await handle.close();
     }
   }
+}
+
+function tellSetAside(names: readonly string[], id: ProcId): string {
+  if (names.length === 0) return '';
+  return `\n[sandbox: ${names.join(', ')} was moved out of the tree, to outputs/${id}.aside: other programs run or obey it later. Make it with write_file, which a person can allow.]`;
 }
 
 /** Covers every process of a run. */

@@ -204,10 +204,13 @@ export class Executor {
 
   private async commandOutcome(effect: Of<'command.start'>): Promise<CommandOutcome> {
     const { processes, git } = this.deps;
-    const { id, command, timeoutMs, tailOnly, place } = effect;
+    const { id, command, by, timeoutMs, tailOnly, place } = effect;
+    const what = { id, command, by, timeoutMs, tailOnly };
     try {
       if (place.kind === 'tree') {
-        const outcome = await processes.run({ id, command, cwd: place.path, timeoutMs, tailOnly });
+        // Without a task the place is the view, which is for reading.
+        const writable = place.task !== null;
+        const outcome = await processes.run({ ...what, cwd: place.path, writable });
         if (place.restore !== null && place.task !== null) {
           await git.restore(place.task, { path: place.path, commit: place.restore });
         }
@@ -215,7 +218,7 @@ export class Executor {
       }
       const scratch = await git.scratch(place.commit);
       try {
-        return await processes.run({ id, command, cwd: scratch.path, timeoutMs, tailOnly });
+        return await processes.run({ ...what, cwd: scratch.path, writable: true });
       } finally {
         await scratch.drop();
       }

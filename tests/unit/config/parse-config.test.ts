@@ -55,6 +55,7 @@ test('each setting says where it comes from: environment, workspace, user, defau
     treesRoot: { value: '/env/trees', origin: 'TROUPE_TREES' },
     log: { value: 'error', origin: userFile.path },
     fallback: { value: [], origin: 'default' },
+    sandbox: { value: { mode: 'auto', read: [], write: [] }, origin: 'default' },
   });
   expect(Object.isFrozen(outcome.config)).toBe(true);
   expect(Object.isFrozen(outcome.config.limits.parallel)).toBe(true);

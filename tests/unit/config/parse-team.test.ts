@@ -55,6 +55,11 @@ test('a team file of a few lines gets every default', () => {
         "rules": [],
         "unstated": true,
       },
+      "sandbox": {
+        "mode": "auto",
+        "read": [],
+        "write": [],
+      },
       "tasks": [
         {
           "agent": null,
@@ -192,6 +197,11 @@ mcp: null
             "tool": "bash",
           },
         ],
+      },
+      "sandbox": {
+        "mode": "auto",
+        "read": [],
+        "write": [],
       },
       "tasks": [
         {

@@ -57,6 +57,7 @@ export function bash(asking: Asking, draft: Draft, act: Act, input: Input): Draf
     type: 'command.start',
     id,
     command: run,
+    by: 'actor',
     place: { kind: 'tree', path: place.root, restore: null, task: place.task },
     timeoutMs,
     tailOnly: false,

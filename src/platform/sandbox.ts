@@ -1,0 +1,186 @@
+/**
+ * The sandbox of one command (permissions §2.14): bubblewrap with the profile of `sandbox-profile.ts`, started as the
+ * rung `bwrap` of `isolation.ts`, so that its processes end as all others do.
+ *
+ * Invariants
+ * - P20, P21 see there.
+ * - P22 What a command asked the sandbox for it gets or it does not run: nothing here falls back to fewer walls.
+ * - P23 A name that other programs run later, or that is Troupe's, and that a command made in the root of its tree is moved
+ *   out of the tree before anybody else sees it. It is not covered beforehand: bubblewrap would leave a file on the disk
+ *   for each.
+ */
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { cp, mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { SandboxReport, SandboxRequest } from '../kernel/ports.ts';
+import { platformError } from './errors.ts';
+import { runCaptured } from './exec-run.ts';
+import { findProgram, SYSTEM_FOLDERS, sandboxPrefix, type Wrapper } from './isolation.ts';
+import { SANDBOX_PROBE_BYTES, SANDBOX_PROBE_MS } from './limits.ts';
+import { emptiedFolders, realPath, shownFolders } from './sandbox-places.ts';
+import { isWithin, type SandboxFacts, sandboxArguments } from './sandbox-profile.ts';
+
+type Env = Readonly<Record<string, string>>;
+
+export interface Sandboxed {
+  readonly wrapper: Wrapper;
+  /** Instead of the environment that was asked for. */
+  readonly env: Env;
+  /** To be called when the command and all its processes are gone; tells the names that were moved away. */
+  settle(): Promise<readonly string[]>;
+}
+
+/** Throws `exec/no-sandbox`. */
+export async function sandboxed(
+  request: SandboxRequest,
+  command: { readonly env: Env; readonly cwd: string },
+): Promise<Sandboxed> {
+  const bwrap = findProgram('bwrap', SYSTEM_FOLDERS);
+  const [sh, setsid] = [findProgram('sh', SYSTEM_FOLDERS), findProgram('setsid', SYSTEM_FOLDERS)];
+  if (bwrap === null || sh === null || setsid === null) {
+    throw noSandbox('bubblewrap is not there any more');
+  }
+  const before = await rootNames(request);
+  const facts = sandboxFacts(request, { ...command, names: before });
+  const words = [bwrap, ...sandboxArguments(facts)];
+  return {
+    wrapper: {
+      isolation: 'bwrap',
+      detail: 'bubblewrap',
+      prefix: (given) => sandboxPrefix(words, { sh, setsid, env: given }),
+    },
+    env: environmentInside(command.env, facts),
+    settle: () => settle(request, new Set(before)),
+  };
+}
+
+export function noSandbox(why: string): Error {
+  return platformError({
+    code: 'exec/no-sandbox',
+    message: `The command was not run, because its sandbox cannot be made: ${why}`,
+    hint: '`troupe doctor` tells what this machine has.',
+  });
+}
+
+/** What is true of this machine and this tree now. */
+function sandboxFacts(
+  request: SandboxRequest,
+  command: { readonly env: Env; readonly cwd: string; readonly names: readonly string[] },
+): SandboxFacts {
+  const tree = realpathSync(request.tree);
+  const { readable, writable } = shownFolders(command.env, request);
+  const workspace = realPath(request.workspace);
+  const closed = request.closed.flatMap((path) => realPath(path) ?? []);
+  return {
+    emptied: emptiedFolders(command.env),
+    readable: [...readable, ...(workspace === null ? [] : [workspace]), request.gitDirectory],
+    writable,
+    closed,
+    blanked: workspace === null || isWithin(workspace, tree) ? [] : secretsOf(workspace),
+    tree,
+    treeWritable: request.writable,
+    locked: request.writable ? lockedIn(tree, command.names) : [],
+    network: request.profile !== 'actor',
+    cwd: realpathSync(command.cwd),
+  };
+}
+
+/** `.env` and its like in the root of the checkout: a tree gets them by `worktree.copy`, when a person says so. */
+function secretsOf(workspace: string): string[] {
+  const isSecret = (name: string): boolean =>
+    /^\.env(?:\..+)?$/.test(name) && !/\.(?:example|sample|template|dist)$/.test(name);
+  try {
+    return readdirSync(workspace)
+      .filter(isSecret)
+      .map((name) => join(workspace, name));
+  } catch {
+    return [];
+  }
+}
+
+const REPOSITORY_CONTROL: readonly string[] = ['hooks', 'config', 'info', 'modules'];
+
+/** The pointer file, protected names, and what git runs or obeys in repositories below the root. */
+function lockedIn(tree: string, names: readonly string[]): string[] {
+  const locked = ['.git', ...names].map((name) => join(tree, name)).filter(existsSync);
+  for (const entry of readdirSync(tree, { withFileTypes: true })) {
+    if (!entry.isDirectory() || entry.name === '.git') continue;
+    const nested = join(tree, entry.name, '.git');
+    if (!existsSync(nested)) continue;
+    locked.push(...REPOSITORY_CONTROL.map((name) => join(nested, name)).filter(existsSync));
+  }
+  return locked;
+}
+
+const PROXIES = /^(?:https?|no|all|ftp)_proxy$/i;
+
+/** The temporary folder is one of its own; what names a place that is not there is left out. */
+function environmentInside(env: Env, facts: SandboxFacts): Env {
+  const entries = Object.entries(env).filter(
+    ([name]) => name !== 'XDG_RUNTIME_DIR' && (facts.network || !PROXIES.test(name)),
+  );
+  return { ...Object.fromEntries(entries), TMPDIR: '/tmp' };
+}
+
+/** Protected names in the root of the tree, as they are spelled there. */
+async function rootNames(request: SandboxRequest): Promise<string[]> {
+  const names = await readdir(request.tree);
+  const isProtected = (name: string): boolean =>
+    request.protect.includes(name.normalize('NFC').toLowerCase());
+  return names.filter(isProtected);
+}
+
+/** P23 */
+async function settle(
+  request: SandboxRequest,
+  before: ReadonlySet<string>,
+): Promise<readonly string[]> {
+  if (!request.writable) return [];
+  const made = (await rootNames(request)).filter((name) => !before.has(name));
+  for (const name of made) {
+    const from = join(request.tree, name);
+    await mkdir(request.setAside, { recursive: true, mode: 0o700 });
+    // Links are kept as links: nothing outside of the tree is read.
+    await cp(from, join(request.setAside, name), { recursive: true, verbatimSymlinks: true });
+    await rm(from, { recursive: true, force: true });
+  }
+  return made;
+}
+
+const INSTALL = 'sudo apt-get install bubblewrap';
+
+/** Runs the very layout that commands will get, once (some ten milliseconds). Never throws. */
+export async function probeSandbox(request: SandboxRequest, env: Env): Promise<SandboxReport> {
+  const none = (detail: string, install: string | null): SandboxReport => ({
+    level: 0,
+    detail,
+    install,
+  });
+  if (process.platform !== 'linux') return none('bubblewrap is for Linux only', null);
+  const [bwrap, sh] = ['bwrap', 'sh'].map((name) => findProgram(name, SYSTEM_FOLDERS));
+  if (typeof bwrap !== 'string' || typeof sh !== 'string') {
+    return none('bubblewrap is not installed', INSTALL);
+  }
+  try {
+    const facts = sandboxFacts(request, { env, cwd: request.tree, names: [] });
+    const done = await runCaptured({
+      file: bwrap,
+      args: [...sandboxArguments(facts), '--', sh, '-c', 'exit 7'],
+      cwd: '/',
+      env: { PATH: '/usr/bin:/bin' },
+      timeoutMs: SANDBOX_PROBE_MS,
+      outputMax: SANDBOX_PROBE_BYTES,
+    });
+    if (done.code === 7) {
+      return { level: 2, detail: 'bubblewrap, no network for agents', install: null };
+    }
+    const said = done.stderr.trim().split('\n').at(-1) ?? '';
+    const isForbidden = /namespace|uid map|not permitted|permission denied/i.test(said);
+    return none(`bubblewrap does not work here: ${said}`, isForbidden ? USER_NAMESPACES : null);
+  } catch (error) {
+    return none(`bubblewrap does not work here: ${String(error)}`, null);
+  }
+}
+
+const USER_NAMESPACES =
+  'sudo sysctl kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0';

@@ -1,0 +1,163 @@
+/** P20–P23: what a command in the real sandbox reaches, and what it does not. Each attempt goes with the wall that stops it. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, linkSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { ATTEMPTS, attempt } from '../../src/main/sandbox-proof.ts';
+import { type SandboxWorld, sandboxWorld } from '../../src/main/sandbox-world.ts';
+import { NodeExec } from '../../src/platform/index.ts';
+import { noSandboxHere } from '../support/sandbox-here.ts';
+
+const missing = await noSandboxHere();
+
+if (missing !== null)
+  test.skip(`skipped: no sandbox can be made here (${missing})`, () => undefined);
+
+describe.skipIf(missing !== null)('the sandbox', () => {
+  let world: SandboxWorld;
+  beforeAll(async () => {
+    world = await sandboxWorld(new NodeExec({ onWorkerThread: true }), process.env['PATH'] ?? '');
+  });
+  afterAll(() => world.close());
+
+  it.each(ATTEMPTS.map((one) => [one.does, one] as const))(
+    'does not let a command %s',
+    async (_does, one) => {
+      expect(await attempt(world, one)).toBeNull();
+    },
+  );
+
+  it('nothing outside changed by all this', () => {
+    const git = (...args: string[]): string =>
+      execFileSync('git', args, { cwd: world.repo, env: world.env, encoding: 'utf8' });
+    expect(world.connections()).toBe(0);
+    expect(readFileSync(join(world.home, '.bashrc'), 'utf8')).toBe('# mine\n');
+    expect(existsSync(join(world.repo, '.git/hooks/post-checkout'))).toBe(false);
+    expect(git('config', '--list', '--local')).not.toContain('fsmonitor');
+    expect(readFileSync(join(world.state, 'token'), 'utf8')).toBe('SECRET-7f3a');
+    expect(readdirSync(world.state)).toEqual(['token']);
+    expect(git('fsck', '--no-dangling')).toBe('');
+    expect(git('status', '--porcelain')).toBe('?? .env\n');
+  });
+
+  it('a link in the tree leads nowhere that the tree does not', async () => {
+    symlinkSync(join(world.home, '.ssh'), join(world.tree, 'keys'));
+    symlinkSync(join(world.home, '.bashrc'), join(world.tree, 'rc'));
+    const read = await world.run('cat keys/id_ed25519');
+    expect(read).toMatchObject({ code: 1 });
+    await world.run('echo evil >> rc');
+    expect(readFileSync(join(world.home, '.bashrc'), 'utf8')).toBe('# mine\n');
+    await world.run('rm keys rc');
+  });
+
+  it('a hard link out of the tree cannot be made', async () => {
+    const outside = world.write('outside', 'mine');
+    const done = await world.run(`ln ${world.repo}/README.md here`);
+    expect(done.code).not.toBe(0);
+    expect(() => linkSync(outside, join(world.tree, 'linked'))).not.toThrow();
+    await world.run('rm linked');
+    expect(readFileSync(outside, 'utf8')).toBe('mine');
+  });
+
+  it('lets a command do its work: write the tree, use git for reading, node, temporary files and loopback', async () => {
+    const done = await world.run(`set -e
+      echo new > file.txt; test "$(git status --porcelain)" = "?? file.txt"
+      git log --oneline | grep -q start; git diff --quiet HEAD -- README.md
+      node -e 'require("node:fs").writeFileSync(require("node:os").tmpdir() + "/x", "")'; test -f /tmp/x
+      echo cache > "$HOME/.cache-file"; test "$HOME" = ${world.home}
+      node -e 'const s = require("node:http").createServer((q, r) => r.end("ok")).listen(0, "127.0.0.1", () =>
+        fetch("http://127.0.0.1:" + s.address().port).then((r) => r.text()).then((t) => process.exit(t === "ok" ? 0 : 1)))'
+      rm file.txt`);
+    expect(done, done.text).toMatchObject({ code: 0, left: [] });
+    expect(existsSync(join(world.home, '.cache-file'))).toBe(false);
+  });
+
+  it('a commit by an actor is refused by git, and says why', async () => {
+    const done = await world.run(
+      'echo x > README.md; git commit -qam mine; git checkout -q -- .; git diff --stat',
+    );
+    expect(done.text).toContain('Read-only file system');
+    await world.run('git show HEAD:README.md > README.md');
+  });
+
+  it('has the environment that was given, with a temporary folder of its own', async () => {
+    const done = await world.run('env | sort');
+    const names = done.text
+      .trim()
+      .split('\n')
+      .map((line) => line.split('=')[0]);
+    expect(names).toEqual(['HOME', 'LANG', 'PATH', 'PWD', 'SHLVL', 'TMPDIR', 'TROUPE_PROC', '_']);
+  });
+
+  it('ends everything with the command, also what left its session', async () => {
+    const done = await world.run('setsid sleep 100 & nohup sleep 100 & disown; exit 3');
+    expect(done).toMatchObject({ code: 3, left: [] });
+  });
+
+  it('moves names out of the tree that other programs run later, and keeps them', async () => {
+    const done = await world.run(
+      `mkdir .vscode .TROUPE; echo '{}' > .vscode/tasks.json; echo a > .envrc; ln -s /etc .husky`,
+    );
+    expect([...(done.setAside ?? [])].toSorted()).toEqual([
+      '.TROUPE',
+      '.envrc',
+      '.husky',
+      '.vscode',
+    ]);
+    expect(readdirSync(world.tree).toSorted()).toEqual(['.git', 'README.md']);
+    expect(readFileSync(join(world.request.setAside, '.vscode/tasks.json'), 'utf8')).toBe('{}\n');
+  });
+
+  it('does not let a command change such names that are there', async () => {
+    world.write('home/.local/state/troupe/trees/hash/run/task/.envrc', 'mine\n');
+    const done = await world.run('echo evil >> .envrc; rm -f .envrc; mv .envrc x');
+    expect(done.setAside).toEqual([]);
+    expect(readFileSync(join(world.tree, '.envrc'), 'utf8')).toBe('mine\n');
+  });
+
+  it('hooks and configuration of a repository below the tree stay as they are', async () => {
+    await world.run('git init -q sub && touch sub/.git/hooks/pre-commit');
+    const before = readFileSync(join(world.tree, 'sub/.git/config'), 'utf8');
+    const done = await world.run(
+      'echo evil > sub/.git/hooks/pre-commit; echo evil >> sub/.git/config',
+    );
+    expect(done.text.match(/Read-only/g)).toHaveLength(2);
+    expect(readFileSync(join(world.tree, 'sub/.git/config'), 'utf8')).toBe(before);
+    await world.run('rm -rf sub');
+  });
+
+  it('the view is for reading', async () => {
+    const done = await world.run('cat README.md && touch new', { writable: false });
+    expect(done.code).not.toBe(0);
+    expect(done.text).toContain('A repository');
+  });
+
+  it('shows the person’s commands the network and the identity of git, setup also the registries', async () => {
+    world.write('home/.gitconfig', '[user]\n  name = Me\n');
+    world.write('home/.npmrc', 'registry=https://registry.example\n');
+    world.write('home/.npm/_cacache/index', 'cached');
+    const look = 'git config user.name; cat ~/.npmrc; echo more >> ~/.npm/_cacache/index; true';
+    expect((await world.run(look)).text).not.toMatch(/Me|registry/);
+    const team = await world.run(look, { profile: 'team' });
+    expect(team.text).toContain('Me\n');
+    expect(team.text).not.toContain('registry.example');
+    const setup = await world.run(look, { profile: 'setup' });
+    expect(setup.text).toContain('registry.example');
+    expect(readFileSync(join(world.home, '.npm/_cacache/index'), 'utf8')).toBe('cachedmore\n');
+  });
+
+  it('opens folders that a person named, and never what is closed in them', async () => {
+    world.write('home/data/a', 'open');
+    const read = await world.run('cat ~/data/a; echo x > ~/data/a', { read: ['~/data'] });
+    expect(read.text).toContain('open');
+    expect(readFileSync(join(world.home, 'data/a'), 'utf8')).toBe('open');
+    await world.run('echo written > ~/data/a', { write: ['~/data'] });
+    expect(readFileSync(join(world.home, 'data/a'), 'utf8')).toBe('written\n');
+    const state = await world.run(`cat ${world.state}/token`, { write: [world.repo] });
+    expect(state.text).not.toContain('SECRET');
+  });
+
+  it('a sandbox that cannot be made is an error, and the command does not run', async () => {
+    await expect(world.run('touch ran', { tree: join(world.root, 'nowhere') })).rejects.toThrow();
+  });
+});
