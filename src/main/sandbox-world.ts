@@ -51,7 +51,13 @@ export async function sandboxWorld(exec: Exec, path: string): Promise<SandboxWor
   const tree = join(trees, 'run', 'task');
   const state = join(repo, '.git', 'troupe');
   const socket = join(root, 'socket', 's');
-  const env = { PATH: path, HOME: home, LANG: 'C.UTF-8' };
+  const env = {
+    PATH: path,
+    HOME: home,
+    LANG: 'C.UTF-8',
+    XDG_RUNTIME_DIR: join(root, 'socket'),
+    HTTPS_PROXY: `http://me:${SECRET}@127.0.0.1:9`,
+  };
   write('home/.ssh/id_ed25519', SECRET);
   write('home/.bashrc', '# mine\n');
   write('repo/README.md', 'A repository\n');

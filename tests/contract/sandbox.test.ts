@@ -80,13 +80,21 @@ describe.skipIf(missing !== null)('the sandbox', () => {
     await world.run('git show HEAD:README.md > README.md');
   });
 
-  it('has the environment that was given, with a temporary folder of its own', async () => {
-    const done = await world.run('env | sort');
-    const names = done.text
-      .trim()
-      .split('\n')
-      .map((line) => line.split('=')[0]);
-    expect(names).toEqual(['HOME', 'LANG', 'PATH', 'PWD', 'SHLVL', 'TMPDIR', 'TROUPE_PROC', '_']);
+  it('has the environment that was given, with a temporary folder of its own and no proxy', async () => {
+    const names = async (change: Partial<SandboxWorld['request']>): Promise<string[]> => {
+      const lines = (await world.run('env | sort', change)).text.trim().split('\n');
+      return lines.map((line) => line.split('=')[0] ?? '');
+    };
+    const common = ['HOME', 'LANG', 'PATH', 'PWD', 'SHLVL', 'TMPDIR', 'TROUPE_PROC', '_'];
+    expect(await names({})).toEqual(common);
+    expect(await names({ profile: 'team' })).toEqual(['HOME', 'HTTPS_PROXY', ...common.slice(1)]);
+  });
+
+  it('bounds processes, files and core dumps, and goes first when memory ends', async () => {
+    const look = 'ulimit -u; ulimit -f; ulimit -c; cat /proc/self/oom_score_adj';
+    const [processes, blocks, core, score] = (await world.run(look)).text.trim().split('\n');
+    // bash counts blocks of 1024 bytes.
+    expect([processes, blocks, core, score]).toEqual(['4096', `${32 * 1024 * 1024}`, '0', '500']);
   });
 
   it('ends everything with the command, also what left its session', async () => {
