@@ -41,10 +41,35 @@ export function applyMailRecord(
     const box = boxOf(state, record.a);
     for (const n of record.took) take({ box, to: record.a, observe }, n);
   }
+  if (record.a !== undefined) noteGiven(state, record.a, record.gave);
   for (const entry of record.dead ?? []) applyDead(state, { entry, record, observe });
   for (const change of record.actors ?? []) endActivation(state, change);
-  if (record.run?.some((change) => change.type === 'run.resumed') === true) {
-    for (const box of state.boxes.values()) box.delivered.clear();
+  for (const change of record.run ?? []) {
+    if (change.type === 'run.resumed') beginTerm(state, change.held ?? []);
+  }
+}
+
+function noteGiven(state: MailState, actor: string, gave: readonly number[] = []): void {
+  const box = state.boxes.get(actor);
+  for (const n of gave)
+    if (box !== undefined && itemAt(box.unread, n) !== undefined) box.gave.add(n);
+}
+
+function beginTerm(
+  state: MailState,
+  held: readonly { readonly to: string; readonly n: readonly number[] }[],
+): void {
+  for (const { to, n: positions } of held) {
+    const box = state.boxes.get(to);
+    for (const n of positions) {
+      if (box === undefined || itemAt(box.unread, n) === undefined) continue;
+      box.cuts.set(n, (box.cuts.get(n) ?? 0) + 1);
+    }
+  }
+  state.active.clear();
+  for (const box of state.boxes.values()) {
+    box.delivered.clear();
+    box.gave.clear();
   }
 }
 
@@ -158,9 +183,13 @@ function applyDead(
 
 /** Another activation has other requests: what was injected into the old ones has to be injected again. */
 function endActivation(state: MailState, change: ActorChange): void {
+  if (change.type === 'actor.added') return;
+  if (change.type === 'actor.started') state.active.add(change.name);
+  else state.active.delete(change.name);
   const box = state.boxes.get(change.name);
-  if (box === undefined || change.type === 'actor.added') return;
+  if (box === undefined) return;
   box.delivered.clear();
+  box.gave.clear();
   if (change.type !== 'actor.ended') return;
   for (const n of change.held ?? []) {
     if (itemAt(box.unread, n) !== undefined) box.deaths.set(n, (box.deaths.get(n) ?? 0) + 1);
@@ -184,6 +213,8 @@ function removeUnread(box: Mailbox, letter: Letter): void {
   dropLetter(box.lanes[lane], n);
   box.delivered.delete(n);
   box.deaths.delete(n);
+  box.cuts.delete(n);
+  box.gave.delete(n);
   box.bytes -= letter.bytes;
   const key = groupKey(letter.envelope);
   if (key !== null && box.groups.get(key) === letter.coalesced) box.groups.delete(key);

@@ -28,6 +28,7 @@ export {
   stampMail,
 } from './send.ts';
 export {
+  cutsWith,
   type DeadLetter,
   deadLetters,
   deathsWith,

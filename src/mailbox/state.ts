@@ -42,6 +42,10 @@ export interface Mailbox {
   readonly absorbed: Map<number, Coalesced>;
   /** Unread positions that the actor had in hand when it died, and at how many of its deaths. */
   readonly deaths: Map<number, number>;
+  /** Unread positions that the actor had in hand when a term was cut, and in how many. */
+  readonly cuts: Map<number, number>;
+  /** Of those with an end behind them: which are in a request of the present activation, by the records. */
+  readonly gave: Set<number>;
   /** Volatile: positions that are in a request of the actor's present activation. */
   readonly delivered: Set<number>;
 }
@@ -49,6 +53,8 @@ export interface Mailbox {
 export interface MailState {
   readonly limits: MailLimits;
   readonly boxes: Map<string, Mailbox>;
+  /** Actors that were started in this term and have not ended. */
+  readonly active: Set<string>;
   readonly seenKeys: SeenKeys;
   /** Ids of mail from `user`: a spooled letter may be offered twice. */
   readonly outsideIds: Set<string>;
@@ -60,6 +66,7 @@ export function makeMailState(limits: Partial<MailLimits> = {}): MailState {
   return {
     limits: { ...MAIL_LIMITS, ...limits },
     boxes: new Map(),
+    active: new Set(),
     seenKeys: new Map(),
     outsideIds: new Set(),
     stamped: new Map(),
@@ -86,6 +93,8 @@ export function boxOf(state: MailState, name: string): Mailbox {
     groups: new Map(),
     absorbed: new Map(),
     deaths: new Map(),
+    cuts: new Map(),
+    gave: new Set(),
     delivered: new Set(),
   };
   state.boxes.set(name, made);
@@ -123,9 +132,15 @@ export function deathsWith(state: MailState, actor: string, n: number): number {
   return state.boxes.get(actor)?.deaths.get(n) ?? 0;
 }
 
-/** Whether it has an unread letter that it had in hand at a death. */
+/** In how many terms that were cut the actor had this unread letter in hand. */
+export function cutsWith(state: MailState, actor: string, n: number): number {
+  return state.boxes.get(actor)?.cuts.get(n) ?? 0;
+}
+
+/** Whether it has an unread letter that it had in hand at a death or a cut. */
 export function hasSuspects(state: MailState, actor: string): boolean {
-  return (state.boxes.get(actor)?.deaths.size ?? 0) > 0;
+  const box = state.boxes.get(actor);
+  return box !== undefined && box.deaths.size + box.cuts.size > 0;
 }
 
 export interface MailboxSize {

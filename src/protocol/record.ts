@@ -162,7 +162,13 @@ export type RunChange =
       readonly sandbox?: number;
     }
   /** A supervisor took the run up again; what was going on in the last term is void. */
-  | { readonly type: 'run.resumed'; readonly term: number; readonly sandbox?: number }
+  | {
+      readonly type: 'run.resumed';
+      readonly term: number;
+      readonly sandbox?: number;
+      /** Mail that was in an actor's hands when the last term was cut, without a stop. */
+      readonly held?: readonly { readonly to: ActorName; readonly n: readonly number[] }[];
+    }
   | { readonly type: 'run.stop-requested'; readonly by: string; readonly now: boolean }
   /** Stopped with work left; `troupe resume` goes on from here. */
   | { readonly type: 'run.interrupted'; readonly text: string }
@@ -327,6 +333,8 @@ export interface RunRecord {
   readonly e?: number;
   /** Positions in the mailbox of `a` that this step takes in: they are seen (M3). */
   readonly took?: readonly number[];
+  /** Positions in the mailbox of `a` that are in a request now; told only of mail that was in hand at an end before. */
+  readonly gave?: readonly number[];
   readonly entries?: readonly SessionEntry[];
   readonly mail?: readonly Mail[];
   readonly tasks?: readonly TaskChange[];

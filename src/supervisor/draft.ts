@@ -83,6 +83,13 @@ export class Draft {
     return this;
   }
 
+  /** Of the actor that the record is about. */
+  gave(positions: readonly number[]): this {
+    this.sections.gave = positions;
+    this.filled = true;
+    return this;
+  }
+
   /** Stamps and adds mail; the caller has checked the recipient. Returns the stamped mail. */
   send(draft: MailDraft, from: MailSender, id?: string): Mail {
     const stamped = stampMail(this.state.mail, draft, from, asEnvelopeId(id ?? ''));
@@ -155,8 +162,9 @@ export class Draft {
   }
 
   dead(to: ActorName, entries: NonNullable<RunRecord['dead']>): this {
-    this.sections.to = to;
-    this.sections.dead = entries;
+    this.sections.to ??= to;
+    const own = this.sections.to === to ? entries : entries.map((entry) => ({ ...entry, to }));
+    this.sections.dead = [...(this.sections.dead ?? []), ...own];
     this.filled = true;
     return this;
   }

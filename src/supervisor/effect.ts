@@ -102,4 +102,5 @@ export type Effect =
   | { readonly type: 'asks.later'; readonly ms: number }
   /** Into the workspace journal; the same grant twice is one. */
   | { readonly type: 'grant.keep'; readonly grant: Grant }
-  | { readonly type: 'grant.used'; readonly id: string; readonly at: string };
+  | { readonly type: 'grant.used'; readonly id: string; readonly at: string }
+  | { readonly type: 'mail.later'; readonly name: ActorName; readonly ms: number };

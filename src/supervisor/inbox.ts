@@ -183,6 +183,8 @@ export type RunEvent =
       readonly now: boolean;
       readonly by: string;
     }
+  /** Mail of an actor may be given again. */
+  | { readonly type: 'mail.due'; readonly name: ActorName }
   /** First sign of it: something could not be written for want of space. */
   | { readonly type: 'disk.full'; readonly error: ErrorShape }
   /** Every thread and process of the run is gone. */

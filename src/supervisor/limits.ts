@@ -57,6 +57,14 @@ export const PACK_AFTER_MS: number = 7 * 24 * 60 * 60_000;
 export const PACK_TAIL_BYTES: number = 256 * 1024;
 /** An actor that dies so often with a letter in hand is not given it again (mailbox.md §3.10). */
 export const POISON_DEATHS = 2;
+/** Hand-overs of a letter that ended without an answer, because its actor or the supervisor died; then it is dead. */
+export const DELIVERIES_MAX = 5;
+/** After so many terms that were cut with it in hand, a letter is given alone. */
+export const CUTS_ALONE = 2;
+/** From this end of a hand-over on, a letter waits before it is given again. */
+export const RETRY_WAITS_FROM = 2;
+/** Back-off before a letter is given again: doubled each time, with up to as much as jitter. */
+export const RETRY_BASE_MS = 1_000;
 /** Of a letter, in a notice about it. */
 export const NOTICE_QUOTE_CHARS = 300;
 /** Lines on the team and its tasks that a compacted conversation is told. */

@@ -119,6 +119,8 @@ export interface Live {
   /** Why no merge is begun now; looked at again with the next sweep. */
   mergeHold: { readonly text: string; readonly waiting: boolean; readonly times: number } | null;
   readonly mailDirty: Set<ActorName>;
+  /** Monotonic time before which a letter that was in hand at an end is not given again, by position. */
+  readonly retries: Map<ActorName, Map<number, number>>;
   /** To be started even without new mail: their last turn was cut. */
   readonly wake: Set<ActorName>;
   /** Reminders given, by fence. */
@@ -176,6 +178,7 @@ export function makeLive(options: {
     merge: null,
     mergeHold: null,
     mailDirty: new Set(),
+    retries: new Map(),
     wake: new Set(),
     nudges: new Map(),
     claimedAt: new Map(),

@@ -27,7 +27,7 @@ import { openShutdown } from '../teamwork.ts';
 import { withdrawOf } from './asks/end.ts';
 import { cancelAct } from './commands.ts';
 import { endStopped, parkUnread, tellParent } from './ends.ts';
-import { heldMail, quarantine } from './poison.ts';
+import { heldMail, quarantine, retryLater } from './poison.ts';
 import { finishAct } from './results.ts';
 import { heldTask, isLastDeath, mayRun, noticeTarget, rulesFor, workplaceOf } from './roster.ts';
 import { endText } from './shutdowns.ts';
@@ -221,7 +221,10 @@ function crashed(
   const isLast = isLastDeath(state, facts, happening.now);
   const parked = isLast ? parkUnread(draft, name, `${name} died and is not started again`) : 0;
   const told = target === name ? USER : target;
-  if (!isLast) quarantine(draft, live, { name, held, target: told });
+  if (!isLast) {
+    quarantine(draft, live, { name, held, target: told, by: 'death' });
+    retryLater(draft, live, { name, held });
+  }
   const again = isLast ? ` It is not started again; ${parked} letters to it were not read.` : '';
   draft.notice({
     to: told,

@@ -86,6 +86,9 @@ function meaningOf(state: RunState, live: Live, happening: Happening): Draft {
       return stop(state, live, happening, event);
     case 'stop.actor':
       return stopActor(state, live, happening, event);
+    case 'mail.due':
+      live.mailDirty.add(event.name);
+      return new Draft(state, happening);
     case 'disk.full':
       return diskFull(state, live, happening, event.error);
     case 'stopped':

@@ -9,6 +9,7 @@ import {
   type Directory,
   deadLetters,
   deliverable,
+  HandedOut,
   hasUnread,
   type MailSender,
   sendError,
@@ -178,6 +179,7 @@ export function settleDead(
   if (what === 'retried') {
     // The thread was given it before it died: it is to be given once more.
     live.actors.get(to)?.posted.delete(n);
+    live.retries.get(to)?.delete(n);
     live.mailDirty.add(to);
   }
   return draft.effect({ type: 'answer', token, value: { to, n, id, what } });
@@ -204,6 +206,7 @@ function deliverTo(
   const actor = live.actors.get(name);
   if (actor === undefined) {
     if (!hasUnread(state.mail, name) || !mayRun(state, facts, happening.now)) return null;
+    if (!isAnythingDue(state, live, happening, name)) return null;
     if (workplaceOf(state, name) === null) {
       // Without a tree there is no place to work in: wait for the view, or for the task's tree.
       return needView(state, live, happening, name);
@@ -214,10 +217,13 @@ function deliverTo(
     return draft;
   }
   const unposted = deliverable(state.mail, name, { nowMs: happening.now, except: actor.posted });
-  const fresh = isolated(state, actor, unposted);
+  const fresh = isolated(state, { live, now: happening.monotonicMs, actor }, unposted);
   if (fresh.length === 0) return null;
   const draft = new Draft(state, happening);
-  for (const envelope of fresh) actor.posted.add(envelope.n);
+  for (const { n } of fresh) {
+    actor.posted.add(n);
+    live.retries.get(name)?.delete(n);
+  }
   const workplace = workplaceOf(state, name);
   draft.effect({
     type: 'actor.post',
@@ -231,4 +237,17 @@ function deliverTo(
     draft.effect({ type: 'actor.interrupt', name, incarnation: actor.incarnation });
   }
   return draft;
+}
+
+/** Mail that has to wait before it is given again is no reason for a thread. */
+function isAnythingDue(
+  state: RunState,
+  live: Live,
+  happening: Happening,
+  name: ActorName,
+): boolean {
+  if (!live.retries.has(name)) return true;
+  const actor = { name, posted: new HandedOut() };
+  const all = deliverable(state.mail, name, { nowMs: happening.now });
+  return isolated(state, { live, now: happening.monotonicMs, actor }, all).length > 0;
 }

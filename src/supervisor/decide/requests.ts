@@ -29,6 +29,7 @@ import { tellTeam } from './context.ts';
 import { refuseAct } from './full-disk.ts';
 import { permit } from './permit.ts';
 import { gateOf, openPlanOf } from './plan-gate.ts';
+import { suspectsAmong } from './poison.ts';
 import { reply } from './results.ts';
 import { heldTask, noticeTarget } from './roster.ts';
 import { endIfReady, noteWorking } from './shutdowns.ts';
@@ -89,6 +90,7 @@ function answer(asking: Asking, request: ActorRequest): Draft {
       return tellTeam(asking, draft);
     case 'delivered':
       markDelivered(state.mail, actor.name, request.n);
+      noteSuspects(asking, draft, request.n);
       return reply(asking, draft, { type: 'noted' });
     case 'idle':
       setPhase(asking, 'idle');
@@ -112,6 +114,12 @@ function answered(asking: Asking, draft: Draft, asked: AskedRequest): Draft | nu
   const { name, incarnation } = actor;
   const waiting = { name, incarnation, request, call: asked.call, asked, disk };
   return deliver(asking, draft, { ask, waiting: { ...waiting, since: happening.monotonicMs } });
+}
+
+/** M10: on record before its answer, so that a cut of this term counts against what is in the request. */
+function noteSuspects(asking: Asking, draft: Draft, positions: readonly number[]): void {
+  const suspects = suspectsAmong(asking.state, asking.actor.name, positions);
+  if (suspects.length > 0) draft.about('msg', asking.actor).gave(suspects);
 }
 
 function replyTo(

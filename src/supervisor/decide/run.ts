@@ -20,8 +20,9 @@ import { startActor, startNumbers } from './actors.ts';
 import { renewAsks } from './asks/answer.ts';
 import { withdrawOf } from './asks/end.ts';
 import { endStopped } from './ends.ts';
+import { cutShort, quarantine, retryLater } from './poison.ts';
 import { policyLoaded } from './policy.ts';
-import { mayRun, VIEW, workplaceOf } from './roster.ts';
+import { mayRun, noticeTarget, VIEW, workplaceOf } from './roster.ts';
 import { dropTree, endAttempt, fail } from './task-ends.ts';
 import { needView } from './view.ts';
 
@@ -100,8 +101,19 @@ export function resumed(
   event: Extract<RunEvent, { type: 'resumed' }>,
 ): Draft {
   const draft = new Draft(state, happening).about('run');
-  draft.runChange({ type: 'run.resumed', term: state.run.term + 1, sandbox: live.sandbox });
+  const cut = cutShort(state);
+  const held = cut.map((one) => ({ to: one.name, n: one.held.map(({ n }) => n) }));
+  draft.runChange({
+    type: 'run.resumed',
+    term: state.run.term + 1,
+    sandbox: live.sandbox,
+    ...(held.length === 0 ? {} : { held }),
+  });
   if (live.policy !== null) draft.runChange(policyLoaded(live.policy, true));
+  for (const one of cut) {
+    quarantine(draft, live, { ...one, target: noticeTarget(state), by: 'cut' });
+    retryLater(draft, live, one);
+  }
   endOpenProcs(draft, 'lost', event.left);
   // What was recorded and perhaps not kept: keeping it again adds nothing.
   if (state.notes.length > 0) draft.effect({ type: 'memory.keep', notes: [...state.notes] });

@@ -122,7 +122,10 @@ export class Executor {
         void this.sweepLater(effect.ms);
         return;
       case 'asks.later':
-        void this.asksLater(effect.ms);
+        void this.later(effect.ms, { type: 'asks.due' });
+        return;
+      case 'mail.later':
+        void this.later(effect.ms, { type: 'mail.due', name: effect.name });
         return;
       case 'grant.keep':
         this.track(this.deps.grants?.give(effect.grant));
@@ -352,14 +355,14 @@ export class Executor {
     await waiting;
   }
 
-  private async asksLater(ms: number): Promise<void> {
+  private async later(ms: number, event: RunEvent): Promise<void> {
     try {
       await this.deps.clock.sleep(ms, this.over.signal);
     } catch {
       // The run is over.
       return;
     }
-    this.deps.post({ type: 'asks.due' });
+    this.deps.post(event);
   }
 
   private async sweepLater(ms: number): Promise<void> {

@@ -19,7 +19,7 @@ import {
   isTroupeError,
   type Logger,
 } from '../../../src/kernel/index.ts';
-import { makeMailState } from '../../../src/mailbox/index.ts';
+import { hasUnread, mailboxNames, makeMailState } from '../../../src/mailbox/index.ts';
 import { StructuredCodec } from '../../../src/platform/index.ts';
 import type { Lane, RunFile, StoredRunRecord } from '../../../src/protocol/index.ts';
 import type { CommandWork, TreeWork } from '../../../src/supervisor/effects/executor.ts';
@@ -200,6 +200,11 @@ export class MailWorld {
       const code = isTroupeError(error) ? error.code : 'other';
       this.#facts.push({ type: 'refused', id, code });
     }
+  }
+
+  /** Whether an actor has mail that it did not answer. */
+  get hasMail(): boolean {
+    return mailboxNames(this.state.mail).some((name) => hasUnread(this.state.mail, name));
   }
 
   /** Something happens to the run. */

@@ -28,6 +28,9 @@ class World {
   /** Positions that ada's present thread was given. */
   given: number[] = [];
   now = Date.parse('2026-11-30T12:00:00.000Z');
+  mono = 0;
+  /** How long mail of ada has to wait, newest last. */
+  readonly waits: number[] = [];
   #incarnation = 0;
 
   constructor() {
@@ -37,7 +40,7 @@ class World {
   }
 
   step(event: RunEvent): void {
-    const happening = { event, now: this.now, monotonicMs: 0 };
+    const happening = { event, now: this.now, monotonicMs: this.mono };
     let draft: Draft | null = decide(this.state, this.live, happening);
     while (draft !== null) {
       this.#commit(draft);
@@ -58,6 +61,19 @@ class World {
     this.now += 10 * 60_000;
     const exit = { kind: 'crashed', code: 'out-of-memory', message: 'out of memory' } as const;
     this.step({ type: 'actor.exited', name: ADA, incarnation: this.#incarnation, exit });
+    if (!early) this.waited();
+  }
+
+  /** What had to wait is due. */
+  waited(): void {
+    this.mono += Math.max(0, ...this.waits);
+    this.step({ type: 'mail.due', name: ADA });
+  }
+
+  /** Its present request holds these. */
+  deliver(n: number[]): void {
+    const upward = { id: 1, request: { type: 'delivered', n } } as const;
+    this.step({ type: 'request', name: ADA, incarnation: this.#incarnation, upward });
   }
 
   answer(took: number[]): void {
@@ -79,6 +95,14 @@ class World {
     for (const record of this.records) applyRecord(this.state, record);
     this.given = [];
     this.step({ type: 'resumed', left: [], damage: [] });
+    const outcome = { kind: 'ready', path: '/v', branch: '', start: TIP, note: null } as const;
+    this.step({ type: 'view.ready', outcome });
+  }
+
+  /** The process dies; what the next one finds is on record. */
+  cut(): void {
+    this.restart();
+    this.waited();
   }
 
   unread(name = 'ada'): number[] {
@@ -101,6 +125,7 @@ class World {
       this.records.push(stored);
     }
     for (const effect of draft.effects) {
+      if (effect.type === 'mail.later' && effect.name === ADA) this.waits.push(effect.ms);
       if (effect.type === 'actor.start' && effect.start.name === ADA) {
         this.#incarnation = effect.start.incarnation;
         this.given = [];
@@ -146,8 +171,6 @@ test('M9: deaths are counted over restarts of the supervisor', () => {
   world.send('kills');
   world.die();
   world.restart();
-  const outcome = { kind: 'ready', path: '/v', branch: '', start: TIP, note: null } as const;
-  world.step({ type: 'view.ready', outcome });
   expect(world.given).toEqual([1]);
   world.die();
   expect(deadLetters(world.state.mail)).toHaveLength(1);
@@ -177,6 +200,64 @@ test('M9: a start that fails is no fault of the letter', () => {
   world.send('innocent');
   world.die(true);
   world.die(true);
+  expect(deadLetters(world.state.mail)).toEqual([]);
+  expect(world.given).toEqual([1]);
+});
+
+test('M10: what was in hand at an end is given again at once, then after a while that doubles', () => {
+  const world = new World();
+  world.send('kills');
+  world.deliver([1]);
+  world.cut();
+  expect(world.waits).toEqual([]);
+  for (const least of [1000, 2000, 4000]) {
+    world.deliver([1]);
+    world.restart();
+    const wait = world.waits.at(-1) ?? 0;
+    expect(wait).toBeGreaterThanOrEqual(least);
+    expect(wait).toBeLessThan(2 * least);
+    world.mono += wait - 1;
+    world.step({ type: 'mail.due', name: ADA });
+    expect(world.given).toEqual([]);
+    world.mono += 1;
+    world.step({ type: 'mail.due', name: ADA });
+    expect(world.given).toEqual([1]);
+  }
+});
+
+test('M10: a letter that takes the process with it is dead after five times, alone in the end; its neighbours live', () => {
+  const world = new World();
+  world.send('one');
+  world.send('two kills the process');
+  world.send('three');
+  const inHand: number[][] = [];
+  while (deadLetters(world.state.mail).length === 0 && inHand.length < 20) {
+    inHand.push([...world.given]);
+    world.deliver(world.given);
+    if (world.given.includes(2)) world.cut();
+    else world.answer([...world.given]);
+  }
+  expect(inHand).toEqual([[1, 2, 3], [1, 2, 3], [1], [1, 2], [2], [2]]);
+  const [dead] = deadLetters(world.state.mail);
+  expect(dead).toMatchObject({ envelope: { n: 2 }, reason: expect.stringContaining('max-del') });
+  expect(world.notices().map((text) => text.split(':')[0])).toEqual(['lead', 'user']);
+  world.waited();
+  expect(world.given).toEqual([3]);
+  world.answer([3]);
+  expect(world.unread()).toEqual([]);
+});
+
+test('M10: restarts alone cost healthy mail nothing: in order, or before it was in a request', () => {
+  const world = new World();
+  world.send('healthy');
+  for (let times = 0; times < 12; times += 1) {
+    world.deliver([1]);
+    world.step({ type: 'stop', now: true, by: 'user' });
+    world.step({ type: 'stopped', left: [] });
+    world.restart();
+    world.waited();
+  }
+  for (let times = 0; times < 12; times += 1) world.cut();
   expect(deadLetters(world.state.mail)).toEqual([]);
   expect(world.given).toEqual([1]);
 });
