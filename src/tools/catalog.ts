@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { nearMatches } from '../kernel/index.ts';
 import type { ActorKind, ToolSpec } from '../protocol/index.ts';
-import { editFileTool, listDirTool, readFileTool, writeFileTool } from './file-tools.ts';
+import { editFileTool, multiEditTool } from './edit-tools.ts';
+import { listDirTool, readFileTool, writeFileTool } from './file-tools.ts';
 import { memoryAppendTool, memoryReadTool } from './memory-tools.ts';
 import { compactTool, noteSaveTool, todoReadTool, todoWriteTool } from './note-tools.ts';
 import { globTool, grepTool } from './search-tools.ts';
@@ -34,6 +35,7 @@ const TOOLS: readonly Tool[] = [
   grepTool,
   writeFileTool,
   editFileTool,
+  multiEditTool,
   loadSkillTool,
   memoryReadTool,
   memoryAppendTool,

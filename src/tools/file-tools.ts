@@ -7,9 +7,8 @@ import {
   READ_LINES_MAX,
   WRITE_CHARS_MAX,
 } from './limits.ts';
-import { applyEdit, editEffect, lineEnding } from './text-edit.ts';
+import { lineEnding } from './text-edit.ts';
 import {
-  type Effect,
   failed,
   makeTool,
   parameters,
@@ -18,7 +17,15 @@ import {
   type ToolContext,
   type ToolOutcome,
 } from './tool.ts';
-import { checkPath, decodeText, explain, locate, readText, type TextFile } from './tree-access.ts';
+import {
+  checkPath,
+  decodeText,
+  explain,
+  locate,
+  readText,
+  readWritten,
+  type TextFile,
+} from './tree-access.ts';
 
 const path = z.string().min(1).describe('Relative to the root of your tree.');
 const OUTPUT_PATH = /^outputs\/[\w.-]+\.log$/;
@@ -77,49 +84,6 @@ export const writeFileTool: Tool = makeTool({
   },
 });
 
-export const editFileTool: Tool = makeTool({
-  name: 'edit_file',
-  description:
-    'Replaces old_text by new_text in a file of your tree. old_text must be there exactly once, white space included ' +
-    '(give enough of its surroundings), unless replace_all is set. Line endings of the file are kept.',
-  access: 'write',
-  schema: parameters({
-    path,
-    old_text: z.string().min(1),
-    new_text: z.string().max(WRITE_CHARS_MAX),
-    replace_all: z.boolean().optional(),
-  }),
-  check: (input, context) => checkPath(input.path, 'write', context),
-  run: async (input, context) => {
-    const file = await locate(input.path, 'write', context);
-    if (!file.ok) return failed(file.reason);
-    const before = await readText(file, { exact: true });
-    if (!before.ok) return failed(before.reason);
-    const edit = applyEdit(before.text, {
-      oldText: input.old_text,
-      newText: input.new_text,
-      all: input.replace_all ?? false,
-    });
-    if (!edit.ok) return failed(`${file.path}: ${edit.reason}`);
-    try {
-      await file.tree.write(file.real, encoder.encode(edit.content));
-    } catch (error) {
-      return failed(await explain(error, file));
-    }
-    const places = edit.count === 1 ? `at line ${edit.line}` : `in ${edit.count} places`;
-    return succeeded(`edited ${file.path} ${places}`);
-  },
-  effect: async (input, context): Promise<Effect> => {
-    const file = await readWritten(input.path, context);
-    if (!file.ok) return 'unknown';
-    return editEffect(file.text, {
-      oldText: input.old_text,
-      newText: input.new_text,
-      all: input.replace_all ?? false,
-    });
-  },
-});
-
 export const listDirTool: Tool = makeTool({
   name: 'list_dir',
   description:
@@ -171,11 +135,6 @@ async function readAny(given: string, context: ToolContext): Promise<TextFile> {
 
 /** Outputs are capped by the process host; a larger one is refused like a large file. */
 const READ_OUTPUT_BYTES: number = 10 * 1024 * 1024;
-
-async function readWritten(given: string, context: ToolContext): Promise<TextFile> {
-  const file = await locate(given, 'read', context);
-  return file.ok ? readText(file, { exact: true }) : file;
-}
 
 interface Shown {
   readonly path: string;

@@ -16,6 +16,9 @@ export const BINARY_PROBE_BYTES = 8192;
 /** Content of one `write_file`. */
 export const WRITE_CHARS_MAX: number = 5 * 1024 * 1024;
 
+/** Of one `multi_edit`. */
+export const EDITS_MAX = 100;
+
 export const LIST_ENTRIES_MAX = 1000;
 export const GLOB_PATHS_MAX = 1000;
 /** Entries that one walk looks at. */

@@ -14,7 +14,7 @@ export type EditOutcome =
   | { readonly ok: true; readonly content: string; readonly count: number; readonly line: number }
   | { readonly ok: false; readonly reason: string };
 
-export function applyEdit(content: string, edit: TextEdit): EditOutcome {
+function applyEdit(content: string, edit: TextEdit): EditOutcome {
   const matches = findMatches(content, edit.oldText);
   const [first] = matches;
   if (first === undefined) {
@@ -36,8 +36,17 @@ export function applyEdit(content: string, edit: TextEdit): EditOutcome {
   return { ok: true, content: next, count: chosen.length, line: lineAt(content, first.start) };
 }
 
+export interface EditedPlace {
+  readonly count: number;
+  readonly line: number;
+}
+
+export type EditsOutcome =
+  | { readonly ok: true; readonly content: string; readonly places: readonly EditedPlace[] }
+  | { readonly ok: false; readonly index: number; readonly reason: string };
+
 /** Whether the edit is in `content` already, by what is there now. */
-export function editEffect(content: string, edit: TextEdit): 'done' | 'not-done' | 'unknown' {
+function editEffect(content: string, edit: TextEdit): 'done' | 'not-done' | 'unknown' {
   const oldThere = findMatches(content, edit.oldText).length > 0;
   const newThere = edit.newText !== '' && findMatches(content, edit.newText).length > 0;
   const newHoldsOld = edit.newText.includes(edit.oldText);
@@ -45,6 +54,32 @@ export function editEffect(content: string, edit: TextEdit): 'done' | 'not-done'
   if (newHoldsOld) return newThere ? 'done' : oldThere ? 'not-done' : 'unknown';
   if (oldThere) return newThere && !oldHoldsNew ? 'unknown' : 'not-done';
   return newThere ? 'done' : 'unknown';
+}
+
+/** All edits, each on the text as the one before left it, or none: the first that can't be made is named by its place. */
+export function applyEdits(content: string, edits: readonly TextEdit[]): EditsOutcome {
+  let text = content;
+  const places: EditedPlace[] = [];
+  for (const [index, edit] of edits.entries()) {
+    const outcome = applyEdit(text, edit);
+    if (!outcome.ok) return { ok: false, index, reason: outcome.reason };
+    text = outcome.content;
+    places.push({ count: outcome.count, line: outcome.line });
+  }
+  return { ok: true, content: text, places };
+}
+
+/** As `editEffect`, of edits that were made together or not at all. */
+export function editsEffect(
+  content: string,
+  edits: readonly TextEdit[],
+): 'done' | 'not-done' | 'unknown' {
+  const effects = edits.map((edit) => editEffect(content, edit));
+  if (effects.every((effect) => effect === 'done')) return 'done';
+  const again = applyEdits(content, edits).ok;
+  if (again) return effects[0] === 'not-done' ? 'not-done' : 'unknown';
+  // What an edit put in may have been changed by a later one; the last is as it was left.
+  return effects.at(-1) === 'done' && !effects.includes('not-done') ? 'done' : 'unknown';
 }
 
 interface Match {

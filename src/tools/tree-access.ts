@@ -67,6 +67,12 @@ export async function readText(
   }
 }
 
+/** What a call that was cut may have written. */
+export async function readWritten(given: string, context: ToolContext): Promise<TextFile> {
+  const file = await locate(given, 'read', context);
+  return file.ok ? readText(file, { exact: true }) : file;
+}
+
 export function decodeText(
   bytes: Uint8Array,
   file: { readonly size: number; readonly path: string; readonly exact: boolean },

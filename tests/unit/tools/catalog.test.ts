@@ -34,6 +34,7 @@ test('the parameters of each tool are those of the agreement', () => {
       "grep pattern path? glob? ignore_case? context? (thread)",
       "write_file path content (thread)",
       "edit_file path old_text new_text replace_all? (thread)",
+      "multi_edit path edits (thread)",
       "load_skill name arguments? (thread)",
       "memory_read query? (thread)",
       "memory_append text (supervisor)",

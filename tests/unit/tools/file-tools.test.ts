@@ -179,3 +179,49 @@ test('what became of a cut call is read off the file', async () => {
   expect(await effect('edit_file', { path: 'd', ...insert })).toBe('done');
   expect(await effect('edit_file', { path: 'b', ...insert })).toBe('not-done');
 });
+
+test('multi_edit makes all edits in order on the text before, or none', async () => {
+  const tree = new MemoryTree({ 'a.js': 'one\r\ntwo\r\nthree\r\n' });
+  const context = contextOf(tree);
+  const edit = (edits: object[]): Promise<string> =>
+    call('multi_edit', { path: 'a.js', edits }, context);
+  const first = { old_text: 'two', new_text: '2\nII' };
+  expect(await edit([first, { old_text: 'two', new_text: 'x' }])).toBe(
+    '! a.js: nothing was changed, edits[1] can not be made: old_text was not found',
+  );
+  expect(await edit([first, { old_text: 'e', new_text: 'E' }])).toMatch(/edits\[1\].*3 times/);
+  expect(tree.log).toEqual([]);
+  expect(
+    await edit([
+      first,
+      { old_text: '2\nII', new_text: 'TWO' },
+      { old_text: 'e', new_text: 'E', replace_all: true },
+    ]),
+  ).toBe('edited a.js at line 2, at line 2, in 3 places');
+  expect(tree.log).toEqual(['write a.js']);
+  expect(tree.text('a.js')).toBe('onE\r\nTWO\r\nthrEE\r\n');
+  expect(await edit([])).toContain('- edits: ');
+  expect(await edit([{ old_text: 'x', new_text: 'y', at: 3 }])).toContain(
+    '- edits[0].at: unknown parameter',
+  );
+});
+
+test('what became of a cut multi_edit is read off the file', async () => {
+  const edits = [
+    { old_text: 'a1', new_text: 'b1' },
+    { old_text: 'b1', new_text: 'c1' },
+    { old_text: 'a2', new_text: 'a2 and more' },
+  ];
+  const before = 'a1\na2\n';
+  const tree = new MemoryTree({ before, other: 'neither\n', half: 'c1\na2\n' });
+  const context = contextOf(tree);
+  const effect = (path: string): unknown =>
+    toolNamed('multi_edit')?.effect?.({ path, edits }, context);
+  expect(await effect('before')).toBe('not-done');
+  await call('multi_edit', { path: 'before', edits }, context);
+  expect(tree.text('before')).toBe('c1\na2 and more\n');
+  expect(await effect('before')).toBe('done');
+  expect(await effect('other')).toBe('unknown');
+  expect(await effect('half')).toBe('unknown');
+  expect(await effect('none')).toBe('unknown');
+});
