@@ -7,6 +7,7 @@ import { demoRows } from './demo.mjs';
 import { graphRows } from './graph.mjs';
 import { journalRows } from './journal.mjs';
 import { peerRows } from './peers.mjs';
+import { sandboxRows } from './sandbox.mjs';
 import { startRows } from './start.mjs';
 import { takeUpRows } from './take-up.mjs';
 
@@ -16,6 +17,7 @@ const BENCHES = {
   demo: demoRows,
   journal: journalRows,
   'take-up': takeUpRows,
+  permissions: sandboxRows,
 };
 /** These install things and start servers, so they run only when they are named. */
 const ON_REQUEST = { peers: peerRows };

@@ -142,7 +142,6 @@ class RunningSupervisor implements Supervisor {
       format,
       directory: `${directory}/journal`,
     });
-    const sandbox = sandboxOf(file, this.deps);
     const processes = new ProcessHost({
       exec,
       files,
@@ -152,7 +151,7 @@ class RunningSupervisor implements Supervisor {
       scope: repository.hash,
       run: file.id,
       outputsDirectory: outputs,
-      sandbox: sandbox.commands,
+      sandbox: sandboxOf(file, this.deps).commands,
     });
     const git = new GitWork({
       repo: repository,
@@ -169,7 +168,7 @@ class RunningSupervisor implements Supervisor {
       policy,
       hash: (text) => this.deps.sha256(new TextEncoder().encode(text)),
       grants: this.book.grants,
-      sandbox: sandbox.level,
+      sandbox: sandboxOf(file, this.deps).level,
     });
     return new RunLoop(state, live, {
       clock,

@@ -145,9 +145,9 @@ describe.skipIf(missing !== null)('the sandbox', () => {
     world.write('home/.npmrc', 'registry=https://registry.example\n');
     world.write('home/.npm/_cacache/index', 'cached');
     const look = 'git config user.name; cat ~/.npmrc; echo more >> ~/.npm/_cacache/index; true';
-    expect((await world.run(look)).text).not.toMatch(/Me|registry/);
+    expect((await world.run(look)).text).not.toMatch(/^Me$|registry=/m);
     const team = await world.run(look, { profile: 'team' });
-    expect(team.text).toContain('Me\n');
+    expect(team.text).toMatch(/^Me$/m);
     expect(team.text).not.toContain('registry.example');
     const setup = await world.run(look, { profile: 'setup' });
     expect(setup.text).toContain('registry.example');
