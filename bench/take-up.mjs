@@ -87,7 +87,10 @@ async function open({ root, file, format }) {
   const logger = { log: () => {} };
   const views = new ViewFiles({ ...parts, logger, directory: `${root}/views` });
   const taken = await takeUp(file, {
-    ...{ ...parts, logger, views, format },
+    ...parts,
+    logger,
+    views,
+    format,
     directory: `${root}/journal`,
   });
   return { ...taken, views };
