@@ -16,6 +16,9 @@ const KINDS: ReadonlyMap<string, ToolKind> = new Map<string, ToolKind>([
   ['task', 'spawn'],
   ['spawn_teammate', 'spawn'],
   ...[
+    'bash_output',
+    'bash_wait',
+    'bash_kill',
     'send_message',
     'check_inbox',
     'team_status',

@@ -230,6 +230,8 @@ export type ProcChange =
       readonly cwd: string;
       readonly actor: ActorName | null;
       readonly task: TaskId | null;
+      /** It runs beside its actor's turn. Incarnation of the actor, and fence of the claim whose tree it is in (0: none). */
+      readonly background?: { readonly incarnation: number; readonly fence: number };
     }
   | {
       readonly type: 'proc.ended';

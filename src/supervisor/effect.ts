@@ -2,7 +2,7 @@
  * Effects: what a decision wants done, as data. `effects/` alone executes them, after the decision's record is durable,
  * in order per kind of thing; results come back as events.
  */
-import type { ActorName, ErrorShape, ProcId, TaskId } from '../kernel/index.ts';
+import type { ActorName, CallId, ErrorShape, ProcId, TaskId } from '../kernel/index.ts';
 import type { ActorReply, ActorStart, Downward, Grant, NoteFact } from '../protocol/index.ts';
 import type { Token } from './inbox.ts';
 
@@ -73,12 +73,23 @@ export type Effect =
       readonly place: CommandPlace;
       readonly timeoutMs: number;
       readonly tailOnly: boolean;
+      /** Nothing waits for its end, and a stop gives it no time. */
+      readonly background?: boolean;
     }
   | {
       readonly type: 'memory.keep';
       readonly notes: readonly (NoteFact & { readonly at: string })[];
     }
   | { readonly type: 'command.kill'; readonly id: ProcId }
+  /** A part of a command's output, for a call. */
+  | {
+      readonly type: 'output.read';
+      readonly call: CallId;
+      readonly id: ProcId;
+      /** Null: its end. */
+      readonly offset: number | null;
+    }
+  | { readonly type: 'wait.later'; readonly call: CallId; readonly ms: number }
   | {
       readonly type: 'merge.compute';
       readonly task: TaskId;

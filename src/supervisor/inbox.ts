@@ -3,7 +3,7 @@
  * learnt; nothing in a decision looks at a clock, a disk or a thread.
  */
 import type { HostExit } from '../actors/index.ts';
-import type { ActorName, ErrorShape, ProcId, TaskId } from '../kernel/index.ts';
+import type { ActorName, CallId, ErrorShape, ProcId, TaskId } from '../kernel/index.ts';
 import type {
   CallFacts,
   GrantScope,
@@ -58,6 +58,15 @@ export interface CommandOutcome {
   readonly durationMs: number;
 }
 
+/** Whole characters of an output, as far as one page goes. */
+export interface OutputPage {
+  readonly text: string;
+  readonly from: number;
+  readonly next: number;
+  /** Bytes that there are so far. */
+  readonly size: number;
+}
+
 export type RunEvent =
   /** The run begins (its first record) or is taken up again by a new term. */
   | { readonly type: 'started' }
@@ -108,6 +117,9 @@ export type RunEvent =
       readonly text: string;
     }
   | { readonly type: 'command.ended'; readonly id: ProcId; readonly outcome: CommandOutcome }
+  | { readonly type: 'output.read'; readonly call: CallId; readonly page: OutputPage }
+  /** A call has waited as long as it wanted to. */
+  | { readonly type: 'wait.over'; readonly call: CallId }
   | {
       readonly type: 'merge.computed';
       readonly task: TaskId;

@@ -18,6 +18,17 @@ export const GATE_TAIL_BYTES: number = 6 * 1024;
 /** Default and greatest deadline of a `bash` call. */
 export const BASH_TIMEOUT_MS: number = 120_000;
 export const BASH_TIMEOUT_MAX_MS: number = 30 * 60_000;
+/** Deadline of a command in the background, unless its actor gives an earlier one. */
+export const BACKGROUND_TIMEOUT_MS: number = 2 * 60 * 60_000;
+/** Commands that one actor has in the background at once, and ended ones of a run that can still be asked about. */
+export const BACKGROUND_MAX = 8;
+export const BACKGROUND_ENDED_KEPT = 256;
+/** How long `bash_wait` waits, unless it says otherwise. */
+export const WAIT_MS: number = 120_000;
+/** What one `bash_output` shows at most. */
+export const OUTPUT_PAGE_BYTES: number = 12 * 1024;
+/** Of a command line, in a letter or a list. */
+export const COMMAND_SHOWN_CHARS = 200;
 /** One setup command of a tree. */
 export const SETUP_TIMEOUT_MS: number = 15 * 60_000;
 /** A claim's lease; renewed by every sign of life (mailbox.md §3.13). */

@@ -82,7 +82,8 @@ export type CommandPurpose =
       readonly gate: string;
     }
   | { readonly kind: 'finish'; readonly gate: string; readonly commit: string }
-  | { readonly kind: 'bash'; readonly act: PendingAct };
+  | { readonly kind: 'bash'; readonly act: PendingAct }
+  | { readonly kind: 'background' };
 
 export interface Live {
   /** By which calls are judged now; null: by the team file alone, for want of a source. */
@@ -100,6 +101,10 @@ export interface Live {
   /** SHA-256 in hex. */
   readonly hash: (text: string) => string;
   readonly commands: Map<ProcId, CommandPurpose>;
+  /** Calls that wait for the end of a command in the background. */
+  readonly awaited: Map<CallId, ProcId>;
+  /** Commands in the background that are being ended because what they belong to is over. */
+  readonly ending: Set<ProcId>;
   /** What is in flight for a task; at most one thing. */
   readonly taskOps: Map<TaskId, 'prepare' | 'command' | 'commit' | 'gate' | 'merge' | 'advance'>;
   /** Fence of the claim for which the tree was prepared. */
@@ -169,6 +174,8 @@ export function makeLive(options: {
     asksDirty: false,
     hash: options.hash ?? noHash,
     commands: new Map(),
+    awaited: new Map(),
+    ending: new Set(),
     taskOps: new Map(),
     prepared: new Map(),
     committed: new Map(),

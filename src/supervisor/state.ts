@@ -40,6 +40,7 @@ import {
 } from '../protocol/index.ts';
 import { beginsChapter, todoIn } from '../sessions/index.ts';
 import { applyTask, makeGraph, type TaskGraph } from '../tasks/index.ts';
+import { applyBackground, type BackgroundFact } from './background.ts';
 import { applyTeamwork, makeTeamwork, type Teamwork } from './teamwork.ts';
 
 export interface RunGate {
@@ -107,6 +108,8 @@ export interface RunState {
   /** Started and not ended, by id. */
   readonly procs: Map<ProcId, ProcFact>;
   procCount: number;
+  /** Commands that run beside the turns of their actors, and the newest of those that have ended. */
+  readonly background: Map<ProcId, BackgroundFact>;
   /** Existing trees by owner (a task id, or the name of a view). */
   readonly trees: Map<string, TreeFact>;
   readonly saved: SavedFact[];
@@ -157,6 +160,7 @@ export function makeRunState(file: RunFile): RunState {
     },
     procs: new Map(),
     procCount: 0,
+    background: new Map(),
     trees: new Map(),
     saved: [],
     openCalls: new Map(),
@@ -221,7 +225,10 @@ export function applyRecord(
   applyTeamwork(state.team, record);
   for (const change of record.run ?? []) applyRun(state.run, change, record.at);
   for (const note of record.notes ?? []) state.notes.push({ ...note, at: record.at });
-  for (const change of record.procs ?? []) applyProc(state, change);
+  for (const change of record.procs ?? []) {
+    applyProc(state, change);
+    applyBackground(state.background, change, record.at);
+  }
   for (const change of record.trees ?? []) applyTree(state, change);
   for (const change of record.asks ?? []) applyAsk(state.asks, change, record.at);
   // The gap before a new term is nobody's time.

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { nearMatches } from '../kernel/index.ts';
 import type { ActorKind, ToolSpec } from '../protocol/index.ts';
+import { bashKillTool, bashOutputTool, bashTool, bashWaitTool } from './bash-tools.ts';
 import { editFileTool, multiEditTool } from './edit-tools.ts';
 import { listDirTool, readFileTool, writeFileTool } from './file-tools.ts';
 import { memoryAppendTool, memoryReadTool } from './memory-tools.ts';
@@ -9,7 +10,6 @@ import { compactTool, noteSaveTool, todoReadTool, todoWriteTool } from './note-t
 import { globTool, grepTool } from './search-tools.ts';
 import { loadSkillTool } from './skill-tool.ts';
 import {
-  bashTool,
   checkInboxTool,
   claimTaskTool,
   completeTaskTool,
@@ -40,6 +40,9 @@ const TOOLS: readonly Tool[] = [
   memoryReadTool,
   memoryAppendTool,
   bashTool,
+  bashOutputTool,
+  bashWaitTool,
+  bashKillTool,
   sendMessageTool,
   checkInboxTool,
   createTaskTool,

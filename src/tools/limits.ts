@@ -40,6 +40,8 @@ export const PATTERN_CHARS_MAX = 1000;
 export const MATCH_LINES_SHOWN = 10;
 
 export const BASH_TIMEOUT_MS_MAX: number = 30 * 60_000;
+/** Of a command in the background. */
+export const BACKGROUND_MS_MAX: number = 2 * 60 * 60_000;
 
 export const SKILL_ARGUMENTS_CHARS_MAX = 20_000;
 /** Together they stay below what a record holds of one call. */

@@ -1,34 +1,16 @@
 /**
- * The tools that the supervisor runs: commands, mail, tasks, subagents. Here are their names, parameters and what the
+ * The tools that the supervisor runs: mail, tasks, subagents. Here are their names, parameters and what the
  * model is told; what they do is decided where the state is.
  */
 import { z } from 'zod';
 import { NAME } from '../kernel/index.ts';
-import { BASH_TIMEOUT_MS_MAX, INBOX_CHARS, INBOX_ROWS } from './limits.ts';
+import { INBOX_CHARS, INBOX_ROWS } from './limits.ts';
 import { type InboxItem, makeTool, parameters, succeeded, type Tool } from './tool.ts';
 
 const name = z.string().min(1);
 const newId = z
   .string()
   .regex(NAME, 'small letters, digits, - and _, at most 48, starting with a letter or digit');
-
-const background = z
-  .literal(false, { error: 'running in the background is not available in this version' })
-  .optional();
-
-export const bashTool: Tool = makeTool({
-  name: 'bash',
-  description:
-    'Runs a shell command at the root of your tree and waits for its end. You get its exit status and its output ' +
-    '(stdout and stderr). It has no input and no terminal. Do not commit and do not switch branches: the runtime ' +
-    'commits your work when you complete the task.',
-  access: 'exec',
-  schema: parameters({
-    command: z.string().min(1),
-    timeout_ms: z.number().int().min(1).max(BASH_TIMEOUT_MS_MAX).optional(),
-    background,
-  }),
-});
 
 export const sendMessageTool: Tool = makeTool({
   name: 'send_message',

@@ -125,11 +125,15 @@ const TEAM_TOOLS: ReadonlySet<string> = new Set([
   'compact',
 ]);
 
+const WITH_BASH = ['bash_output', 'bash_wait', 'bash_kill'] as const;
+
 /** Who has skills can load them, and nobody else is offered to. */
 function toolsOf(profile: AgentProfile, possible: readonly string[], hasSkills: boolean): string[] {
   const wanted = profile.tools === null ? null : new Set(profile.tools);
   // Who may bring somebody in may ask for its end.
   if (wanted?.has('spawn_teammate') === true) wanted.add('request_shutdown');
+  // What may be started in the background can be looked at and ended.
+  if (wanted?.has('bash') === true) for (const name of WITH_BASH) wanted.add(name);
   return possible.filter((name) => {
     if (name === 'load_skill') return hasSkills;
     return wanted === null || wanted.has(name) || TEAM_TOOLS.has(name);

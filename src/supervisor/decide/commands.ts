@@ -6,6 +6,7 @@ import type { CommandOutcome, Happening } from '../inbox.ts';
 import type { Live, PendingAct } from '../live.ts';
 import type { RunState } from '../state.ts';
 import { interruptAsks } from './asks/end.ts';
+import { backgroundEnded } from './background.ts';
 import { succeeded, toNextGate, verdictOf } from './gates.ts';
 import { gateReport, howItEnded } from './letters.ts';
 import { mergeGateEnded } from './merges.ts';
@@ -37,6 +38,10 @@ export function commandEnded(
   if (purpose === undefined || cut || state.run.ended !== null) return draft;
   if (purpose.kind === 'bash') {
     bashEnded(draft, live, { act: purpose.act, id, outcome });
+    return draft;
+  }
+  if (purpose.kind === 'background') {
+    backgroundEnded(draft, live, { id, outcome });
     return draft;
   }
   if (purpose.kind === 'finish') {
@@ -79,6 +84,7 @@ export function cancelAct(live: Live, draft: Draft, call: CallId): void {
   const act = live.acts.get(call);
   if (act === undefined) return;
   live.acts.delete(call);
+  live.awaited.delete(call);
   for (const [id, purpose] of live.commands) {
     if (purpose.kind === 'bash' && purpose.act.call === call) {
       draft.effect({ type: 'command.kill', id });

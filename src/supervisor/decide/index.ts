@@ -17,6 +17,7 @@ import {
   revokeGrant,
   rulesChanged,
 } from './asks/answer.ts';
+import { endOrphan, outputRead, waitOver } from './background.ts';
 import { commandEnded } from './commands.ts';
 import { askCompaction } from './context.ts';
 import { diskFull, holdBack, stopWhenAnswered } from './full-disk.ts';
@@ -62,6 +63,10 @@ function meaningOf(state: RunState, live: Live, happening: Happening): Draft {
       return treeDropped(state, live, happening);
     case 'command.ended':
       return commandEnded(state, live, happening, event);
+    case 'output.read':
+      return outputRead(state, live, happening, event);
+    case 'wait.over':
+      return waitOver(state, live, happening, event.call);
     case 'merge.computed':
       return mergeComputed(state, live, happening, event);
     case 'ref.advanced':
@@ -108,6 +113,7 @@ export function settle(state: RunState, live: Live, happening: Happening): Draft
     if (!draft.empty) return draft;
   }
   return (
+    endOrphan(state, live, happening) ??
     answerNext(state, live, happening) ??
     judgeAgain(state, live, happening) ??
     settleTeamwork(state, live, happening) ??

@@ -23,6 +23,7 @@ import type { Asking } from './asking.ts';
 import { deliver } from './asks/answer.ts';
 import { withdrawCall } from './asks/end.ts';
 import type { AskedRequest } from './asks/put.ts';
+import { runningOf } from './background.ts';
 import { overBudget, spentText } from './budget.ts';
 import { cancelAct } from './commands.ts';
 import { tellTeam } from './context.ts';
@@ -202,7 +203,7 @@ function becameIdle(
       type: 'task.nudge',
       task: node.spec.id,
       body: {
-        text: `You ended your turn, but task ${node.spec.id} is not finished. ${nudgeText(state, actor.name)}`,
+        text: `You ended your turn, but task ${node.spec.id} is not finished. ${runningText(state, actor.name)}${nudgeText(state, actor.name)}`,
       },
     });
     live.mailDirty.add(actor.name);
@@ -220,6 +221,11 @@ function becameIdle(
   });
   live.dirty.add(node.spec.id);
   return draft;
+}
+
+function runningText(state: RunState, name: ActorName): string {
+  const ids = runningOf(state, name).map(({ id }) => id);
+  return ids.length === 0 ? '' : `In the background you have ${ids.join(', ')}: bash_wait waits. `;
 }
 
 function nudgeText(state: RunState, name: ActorName): string {

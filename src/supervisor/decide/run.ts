@@ -19,6 +19,7 @@ import { openShutdown } from '../teamwork.ts';
 import { startActor, startNumbers } from './actors.ts';
 import { renewAsks } from './asks/answer.ts';
 import { withdrawOf } from './asks/end.ts';
+import { tellLost } from './background.ts';
 import { endStopped } from './ends.ts';
 import { cutShort, quarantine, retryLater } from './poison.ts';
 import { policyLoaded } from './policy.ts';
@@ -114,6 +115,7 @@ export function resumed(
     quarantine(draft, live, { ...one, target: noticeTarget(state), by: 'cut' });
     retryLater(draft, live, one);
   }
+  tellLost(draft, live);
   endOpenProcs(draft, 'lost', event.left);
   // What was recorded and perhaps not kept: keeping it again adds nothing.
   if (state.notes.length > 0) draft.effect({ type: 'memory.keep', notes: [...state.notes] });
@@ -319,7 +321,9 @@ export function settleEnd(state: RunState, live: Live, happening: Happening): Dr
 
 function isQuiet(state: RunState, live: Live, happening: Happening): boolean {
   if (state.run.startedAt === null || live.finishBusy || live.view === 'preparing') return false;
-  if (live.commands.size + live.taskOps.size + live.acts.size > 0) return false;
+  if (live.taskOps.size + live.acts.size > 0) return false;
+  // What runs in the background ends with the run.
+  for (const { kind } of live.commands.values()) if (kind !== 'background') return false;
   if (live.dirty.size + live.mailDirty.size + live.wake.size > 0) return false;
   if (live.merge !== null || live.mergeQueue.length + live.drops.size > 0) return false;
   for (const actor of live.actors.values()) if (actor.phase !== 'idle') return false;

@@ -14,7 +14,7 @@ import {
   type SpawnedProcess,
 } from '../../kernel/index.ts';
 import { PROTECTED_IN_TREE } from '../../permissions/index.ts';
-import type { CommandOutcome } from '../inbox.ts';
+import type { CommandOutcome, OutputPage } from '../inbox.ts';
 import {
   KILL_GRACE_MS,
   OUTPUT_HEAD_BYTES,
@@ -22,6 +22,7 @@ import {
   OUTPUT_TAIL_BYTES,
 } from '../limits.ts';
 import { requireStorage } from './git.ts';
+import { readPage } from './output-page.ts';
 
 export interface CommandRequest {
   readonly id: ProcId;
@@ -32,6 +33,7 @@ export interface CommandRequest {
   readonly by: SandboxProfile;
   readonly timeoutMs: number;
   readonly tailOnly: boolean;
+  readonly background?: boolean | undefined;
 }
 
 /** What the sandbox of a run's commands has in common; null: there is none. */
@@ -61,6 +63,11 @@ export class ProcessHost {
   private readonly cancelled = new Set<ProcId>();
   /** From the call of `run` to its outcome. */
   private readonly active = new Set<Promise<CommandOutcome>>();
+  /** Those of them that nothing waits for. */
+  private readonly background = new Map<
+    ProcId,
+    { readonly cwd: string; readonly work: Promise<CommandOutcome> }
+  >();
   private setups = 0;
   private closed = false;
 
@@ -71,8 +78,13 @@ export class ProcessHost {
   /** Rejects only when the disk takes nothing more. */
   run(request: CommandRequest): Promise<CommandOutcome> {
     const work = this.runOne(request);
-    this.active.add(work);
-    return work.finally(() => this.active.delete(work));
+    const { id, cwd, background } = request;
+    if (background === true) this.background.set(id, { cwd, work });
+    else this.active.add(work);
+    return work.finally(() => {
+      this.active.delete(work);
+      this.background.delete(id);
+    });
   }
 
   private async runOne(request: CommandRequest): Promise<CommandOutcome> {
@@ -159,7 +171,19 @@ export class ProcessHost {
     entry.process.kill(KILL_GRACE_MS);
   }
 
-  /** Resolves when nothing runs, also nothing that was started meanwhile. */
+  /** Ends what runs in the background in this folder; resolves when it is gone. */
+  async clear(folder: string): Promise<void> {
+    const there = [...this.background].filter(([, { cwd }]) => isWithin(cwd, folder));
+    for (const [id] of there) this.kill(id);
+    await Promise.allSettled(there.map(([, { work }]) => work));
+  }
+
+  /** A page of a command's output; `offset` null: its end. */
+  readPage(id: ProcId, offset: number | null): Promise<OutputPage> {
+    return readPage(this.deps.files, `${this.deps.outputsDirectory}/${id}.log`, offset);
+  }
+
+  /** Resolves when nothing runs but in the background, also nothing that was started meanwhile. */
   async idle(): Promise<void> {
     while (this.active.size > 0) await Promise.allSettled(this.active);
   }
@@ -175,6 +199,7 @@ export class ProcessHost {
     const left = (await Promise.all(ends)).flat();
     // One that was being started when this began has killed itself by now.
     await this.idle();
+    await Promise.allSettled([...this.background.values()].map(({ work }) => work));
     const swept = await this.deps.exec.sweep(markerOf(this.deps));
     return [...new Set([...left, ...swept])];
   }
@@ -210,6 +235,10 @@ export class ProcessHost {
       await handle.close();
     }
   }
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`);
 }
 
 function tellSetAside(names: readonly string[], id: ProcId): string {

@@ -23,7 +23,10 @@ export type TreeWork = Pick<
   GitWork,
   'prepare' | 'commit' | 'restore' | 'merge' | 'advance' | 'view' | 'scratch' | 'drop'
 >;
-export type CommandWork = Pick<ProcessHost, 'run' | 'kill' | 'close' | 'idle'>;
+export type CommandWork = Pick<
+  ProcessHost,
+  'run' | 'kill' | 'close' | 'idle' | 'clear' | 'readPage'
+>;
 
 /** What a question is answered with, and the record that the answer rests on. */
 export interface Answered {
@@ -64,6 +67,8 @@ type Of<T extends Effect['type']> = Extract<Effect, { type: T }>;
 type GitEffect = Of<
   'tree.prepare' | 'tree.commit' | 'tree.drop' | 'view.prepare' | 'merge.compute' | 'ref.advance'
 >;
+
+type TreeEffect = Of<'tree.prepare' | 'tree.commit' | 'tree.drop'>;
 
 export class Executor {
   private readonly deps: ExecutorDeps;
@@ -145,6 +150,12 @@ export class Executor {
       case 'command.start':
         this.track(this.runCommand(effect));
         return;
+      case 'output.read':
+        this.track(this.readOutput(effect));
+        return;
+      case 'wait.later':
+        void this.waitLater(effect);
+        return;
       case 'tree.prepare':
       case 'tree.commit':
       case 'tree.drop':
@@ -170,7 +181,9 @@ export class Executor {
   }
 
   private async gitWork(effect: GitEffect): Promise<void> {
-    const { git, post } = this.deps;
+    const { git, post, processes } = this.deps;
+    // S10: nothing of the last claim is in a tree that is used again.
+    if (effect.type.startsWith('tree.')) await processes.clear((effect as TreeEffect).path);
     switch (effect.type) {
       case 'tree.prepare': {
         const { task, fence } = effect;
@@ -207,8 +220,8 @@ export class Executor {
 
   private async commandOutcome(effect: Of<'command.start'>): Promise<CommandOutcome> {
     const { processes, git } = this.deps;
-    const { id, command, by, timeoutMs, tailOnly, place } = effect;
-    const what = { id, command, by, timeoutMs, tailOnly };
+    const { id, command, by, timeoutMs, tailOnly, place, background } = effect;
+    const what = { id, command, by, timeoutMs, tailOnly, background };
     try {
       if (place.kind === 'tree') {
         // Without a task the place is the view, which is for reading.
@@ -363,6 +376,21 @@ export class Executor {
       return;
     }
     this.deps.post(event);
+  }
+
+  private async readOutput({ call, id, offset }: Of<'output.read'>): Promise<void> {
+    const page = await this.deps.processes.readPage(id, offset);
+    this.deps.post({ type: 'output.read', call, page });
+  }
+
+  private async waitLater({ call, ms }: Of<'wait.later'>): Promise<void> {
+    try {
+      await this.deps.clock.sleep(ms, this.over.signal);
+    } catch {
+      // The run is over.
+      return;
+    }
+    this.deps.post({ type: 'wait.over', call });
   }
 
   private async sweepLater(ms: number): Promise<void> {

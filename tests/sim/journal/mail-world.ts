@@ -335,6 +335,8 @@ function endlessCommands(): CommandWork {
       }),
     kill: () => end({ code: null, durationMs: 0, ...killed }),
     idle: async () => undefined,
+    clear: async () => undefined,
+    readPage: async () => ({ text: '', from: 0, next: 0, size: 0 }),
     close: async () => {
       end({ code: null, durationMs: 0, ...killed });
       return [];

@@ -50,6 +50,8 @@ function commands(): CommandWork {
     },
     kill: () => undefined,
     idle: async () => undefined,
+    clear: async () => undefined,
+    readPage: async () => ({ text: '', from: 0, next: 0, size: 0 }),
     close: async () => {
       for (const end of held) end();
       return [];

@@ -87,6 +87,8 @@ export const ended: CommandOutcome = {
   durationMs: 1,
 };
 
+const NO_PAGE = { text: '', from: 0, next: 0, size: 0 };
+
 /** Commands that end when the test lets them. */
 export class HeldCommands implements CommandWork {
   readonly started: string[] = [];
@@ -104,6 +106,10 @@ export class HeldCommands implements CommandWork {
   async idle(): Promise<void> {
     this.letGo();
   }
+
+  async clear(): Promise<void> {}
+
+  readPage: CommandWork['readPage'] = async () => NO_PAGE;
 
   async close(): Promise<readonly number[]> {
     this.letGo();

@@ -39,6 +39,9 @@ test('the parameters of each tool are those of the agreement', () => {
       "memory_read query? (thread)",
       "memory_append text (supervisor)",
       "bash command timeout_ms? background? (supervisor)",
+      "bash_output id offset? (supervisor)",
+      "bash_wait id timeout_ms? (supervisor)",
+      "bash_kill id (supervisor)",
       "send_message to text lane? (supervisor)",
       "check_inbox  (thread)",
       "create_task id title prompt? run? needs? agent? touches? verify? (supervisor)",
@@ -72,8 +75,10 @@ test('wrong, missing and unknown parameters are told by their path', () => {
     '- needs[0]: ',
   );
   expect(check('create_task', { id: 'a', title: 't' })).toContain('either prompt or run');
-  expect(check('bash', { command: 'x', background: true })).toContain('- background: running in');
-  expect(check('bash', { command: 'x', background: false })).toBe('ok');
+  expect(check('bash', { command: 'x', background: 1 })).toContain('- background: ');
+  const hour = { command: 'x', timeout_ms: 3_600_000 };
+  expect(check('bash', hour)).toContain('- timeout_ms: at most 1800000 without background');
+  expect(check('bash', { ...hour, background: true })).toBe('ok');
   expect(check('list_tasks', 'all')).toContain('- (input): ');
 });
 

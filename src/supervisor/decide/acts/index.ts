@@ -8,6 +8,7 @@ import type { Asking } from '../asking.ts';
 import { planGate } from '../plan-gate.ts';
 import { finishAct } from '../results.ts';
 import type { Act, Input } from './act.ts';
+import { bashKill, bashOutput, bashWait } from './background.ts';
 import { bash } from './bash.ts';
 import { claimTask, createTask, endTask, getTask, listTasks } from './graph.ts';
 import { memoryAppend } from './memory.ts';
@@ -23,6 +24,9 @@ type Run = (asking: Asking, draft: Draft, act: Act, input: Input) => Draft;
 /** By tool; each ends in `finishAct`, at once or when what it started ends. */
 const ACTS: Readonly<Record<string, Run>> = {
   bash,
+  bash_kill: bashKill,
+  bash_output: bashOutput,
+  bash_wait: bashWait,
   claim_task: claimTask,
   complete_task: endTask,
   create_task: createTask,
