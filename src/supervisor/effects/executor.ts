@@ -90,15 +90,9 @@ export class Executor {
   /** `seq`: of the record that the effect follows. Never throws. */
   execute(effect: Effect, seq: number | null): void {
     switch (effect.type) {
-      case 'reply': {
-        const { reply } = effect;
-        const at = seq ?? this.deps.durableSeq();
-        const filled = reply.type === 'committed' ? { ...reply, seq: at } : reply;
-        this.inLine(effect.name, () => {
-          this.handleOf(effect)?.post([{ type: 'reply', id: effect.id, reply: filled }]);
-        });
+      case 'reply':
+        this.postReply(effect, seq ?? this.deps.durableSeq());
         return;
-      }
       case 'answer':
         this.deps.answer(effect.token, {
           value: effect.value,
@@ -263,6 +257,14 @@ export class Executor {
       },
     });
     this.handles.set(name, { handle, incarnation });
+  }
+
+  private postReply(effect: Of<'reply'>, seq: number): void {
+    const { id, reply } = effect;
+    const filled = reply.type === 'committed' ? { ...reply, seq } : reply;
+    this.inLine(effect.name, () => {
+      this.handleOf(effect)?.post([{ type: 'reply', id, reply: filled }]);
+    });
   }
 
   /** Who receives mail receives the whole of it (M8). */
