@@ -61,6 +61,8 @@ export interface ActorStart {
   /** What people wrote to be remembered. */
   readonly memory?: readonly MemoryPlace[];
   readonly workplace: Workplace | null;
+  /** Of a subagent: its parent, when that one waits for the answer and does nothing meanwhile. */
+  readonly awaitedBy?: ActorName;
   /** A subagent's one task. */
   readonly prompt: string | null;
   /** Its transcript is read from the journal up to here. */

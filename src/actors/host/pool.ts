@@ -1,8 +1,8 @@
 /**
- * One-shot jobs on a bounded Piscina pool: for subagents. A parent that waits for a child holds no slot, since parents
- * that live long have threads of their own.
+ * One-shot jobs on a bounded Piscina pool: for subagents. Parents that live long have threads of their own; a job that
+ * waits for a job of its own holds no slot while it does, so nested ones never wait for each other's threads.
  *
- * Invariants: A1, A2, A3 of `host.ts`; at most `maxThreads` run and `maxQueue` wait, one more is refused by name of the
+ * Invariants: A1, A2, A3 of `host.ts`; at most `maxThreads` work and `maxQueue` wait, one more is refused by name of the
  * bound. Threads are used again, so an entry keeps no state between jobs.
  */
 
@@ -49,7 +49,8 @@ export class PoolHost implements ActorHost {
       onExit: (outcome) => {
         events.onExit(outcome);
         this.#waiting.delete(job);
-        if (this.#running.delete(job)) this.#dispatch();
+        this.#running.delete(job);
+        this.#dispatch();
       },
     });
     const refusal = this.#refusal();
@@ -71,7 +72,7 @@ export class PoolHost implements ActorHost {
 
   #dispatch(): void {
     for (const job of this.#waiting) {
-      if (this.#running.size >= this.#threadsMax || this.#closed) return;
+      if (this.#working() >= this.#threadsMax || this.#closed) return;
       this.#waiting.delete(job);
       this.#running.add(job);
       this.#pool ??= this.#makePool();
@@ -79,11 +80,21 @@ export class PoolHost implements ActorHost {
     }
   }
 
+  /** Jobs that hold a slot: all that run but those that wait for one of the others. */
+  #working(): number {
+    const idle = new Set<string>();
+    for (const { awaitedBy } of this.#running) if (awaitedBy !== undefined) idle.add(awaitedBy);
+    for (const { awaitedBy } of this.#waiting) if (awaitedBy !== undefined) idle.add(awaitedBy);
+    let working = 0;
+    for (const { name } of this.#running) if (!idle.has(name)) working += 1;
+    return working;
+  }
+
   #refusal(): HostExit | null {
     if (this.#closed) {
       return { kind: 'crashed', code: 'start-failed', message: 'The pool of subagents is closed' };
     }
-    if (this.#running.size < this.#threadsMax || this.#waiting.size < this.#queueMax) return null;
+    if (this.#working() < this.#threadsMax || this.#waiting.size < this.#queueMax) return null;
     return {
       kind: 'crashed',
       code: 'pool-full',
@@ -98,7 +109,8 @@ export class PoolHost implements ActorHost {
     const pool = new Piscina({
       filename: entry.href,
       minThreads: 0,
-      maxThreads: this.#threadsMax,
+      // A slot is ours to give; threads of those that wait for a child come on top.
+      maxThreads: this.#threadsMax + this.#queueMax,
       idleTimeout: POOL_IDLE_MS,
       atomics: 'disabled',
       ...(resourceLimits === undefined ? {} : { resourceLimits }),
@@ -114,6 +126,8 @@ export class PoolHost implements ActorHost {
 
 class Job {
   readonly handle: ActorHandle;
+  readonly name: string;
+  readonly awaitedBy: string | undefined;
   readonly #link: Link;
   readonly #start: ActorStart;
   readonly #abort = new AbortController();
@@ -121,6 +135,8 @@ class Job {
 
   constructor(start: ActorStart, events: HostEvents) {
     this.#start = start;
+    this.name = start.name;
+    this.awaitedBy = start.awaitedBy;
     const link = new Link({ start, events, force: () => this.#force(), after: afterReal });
     this.#link = link;
     this.handle = {

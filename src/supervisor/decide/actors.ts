@@ -40,6 +40,8 @@ export interface Starting extends StartNumbers {
   readonly parent: ActorName | null;
   readonly depth: number;
   readonly prompt: string | null;
+  /** Of a subagent: its parent waits for it. */
+  readonly awaited?: boolean;
 }
 
 export function startNumbers(state: RunState, name: ActorName): StartNumbers {
@@ -99,6 +101,7 @@ export function startActor(draft: Draft, live: Live, actor: Starting): void {
         state,
         kind === 'subagent' && actor.parent !== null ? actor.parent : name,
       ),
+      ...(actor.awaited === true && actor.parent !== null ? { awaitedBy: actor.parent } : {}),
       prompt: actor.prompt,
       upToSeq: state.lastSeq,
       fromSeq: actorOf(state.actors, name)?.addedSeq ?? 0,

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { PoolHost } from '../../../src/actors/index.ts';
+import { asActorName } from '../../../src/kernel/index.ts';
 import { leftOpen, openNow } from '../../support/threads/left-open.ts';
 import { Listener, mail, startOf } from '../../support/threads/starts.ts';
 
@@ -15,6 +16,16 @@ afterEach(async () => {
 function start(behaviour: string): { handle: ReturnType<PoolHost['start']>; heard: Listener } {
   const heard = new Listener();
   return { handle: host.start(startOf(behaviour), heard), heard };
+}
+
+function startAwaited(
+  behaviour: string,
+  name: string,
+  awaitedBy?: string,
+): { handle: ReturnType<PoolHost['start']>; heard: Listener } {
+  const heard = new Listener();
+  const awaited = awaitedBy === undefined ? {} : { awaitedBy: asActorName(awaitedBy) };
+  return { handle: host.start({ ...startOf(behaviour, name), ...awaited }, heard), heard };
 }
 
 test('a job talks over a port of its own and ends with its text', async () => {
@@ -61,6 +72,22 @@ test('one job more than the bounds allow is refused by the name of the bound', a
   await running[1]!.handle.kill();
   await running[0]!.handle.kill();
   expect(await next.heard.exit()).toEqual({ kind: 'finished', text: 'ada done' });
+});
+
+test('a job that waits for a job of its own holds no slot, however deep', async () => {
+  const parent = start('hang');
+  await parent.heard.requested();
+  const child = startAwaited('hang', 'child', 'ada');
+  await child.heard.requested();
+  const grandchild = startAwaited('finish', 'grandchild', 'child');
+  await grandchild.heard.exit();
+
+  // Who waits for nobody takes a slot as before: the child holds the only one again.
+  const other = startAwaited('finish', 'other');
+  await child.handle.kill();
+  expect(other.heard.exits).toEqual([]);
+  await parent.handle.kill();
+  expect(await other.heard.exit()).toMatchObject({ kind: 'finished' });
 });
 
 test('a job is ended by force while it runs, spins or waits, and the pool goes on', async () => {

@@ -37,8 +37,10 @@ export function subagent(asking: Asking, draft: Draft, act: Act, input: Input): 
     depth: facts.depth + 1,
   };
   draft.about('sup', actor).actor({ type: 'actor.added', ...added });
-  startActor(draft, live, { ...added, incarnation: 1, epoch: 1, prompt: text(input, 'prompt') });
-  if (input['background'] === true) {
+  const awaited = input['background'] !== true;
+  const prompt = text(input, 'prompt');
+  startActor(draft, live, { ...added, incarnation: 1, epoch: 1, prompt, awaited });
+  if (!awaited) {
     draft.team({ type: 'subagent.background', name });
     return finishAct(asking, draft, act, {
       ok: true,
