@@ -6,8 +6,10 @@ import { readJournal } from '../journal/index.ts';
 import { fromErrorShape, type TroupeError } from '../kernel/errors.ts';
 import { checkAnswer } from '../permissions/index.ts';
 import type { AskRow, Grant, GrantRow } from '../protocol/ask.ts';
+import { wholeInput } from '../sessions/index.ts';
 import { askRows, GrantBook, grantRows, refusalOfAnswer } from '../supervisor/index.ts';
 import { errors } from './errors.ts';
+import { blobsOf } from './payloads.ts';
 import { viewNewest, viewRun } from './queries.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -18,7 +20,14 @@ export async function listApprovals(
 ): Promise<readonly AskRow[]> {
   const view =
     run === undefined ? await viewNewest(workspace) : await viewRun(workspace, run, 'approvals');
-  return view === null || view.state.run.ended !== null ? [] : askRows(view.state);
+  if (view === null || view.state.run.ended !== null) return [];
+  const blobs = blobsOf(workspace, view.run);
+  const rows: AskRow[] = [];
+  for (const row of askRows(view.state)) {
+    // Whoever answers sees all of it (M8).
+    rows.push(row.blob === undefined ? row : { ...row, input: await wholeInput(blobs, row) });
+  }
+  return rows;
 }
 
 /** An answer that comes when nobody holds the run any more: who was first, if somebody was. */

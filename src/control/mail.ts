@@ -1,5 +1,5 @@
 /** The mail of a run, read from its journal, once or as it comes. */
-import { BlobStore, followJournal, readJournal, wholeText } from '../journal/index.ts';
+import { followJournal, readJournal, wholeText } from '../journal/index.ts';
 import { RESERVED_NAMES } from '../kernel/ids.ts';
 import {
   deadLetters,
@@ -10,7 +10,8 @@ import {
 import type { StoredRunRecord } from '../protocol/record.ts';
 import type { MailRow } from '../protocol/shapes.ts';
 import { errors } from './errors.ts';
-import { blobsFolder, journalFolder } from './places.ts';
+import { blobsOf } from './payloads.ts';
+import { journalFolder } from './places.ts';
 import { isRunRecord, type RunView } from './queries.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -67,9 +68,7 @@ async function wholeRows<R extends MailRow>(
   run: string,
   rows: readonly R[],
 ): Promise<R[]> {
-  const { files, sha256 } = workspace.deps;
-  const directory = blobsFolder(workspace.places, run);
-  const blobs = new BlobStore({ files, directory, hash: sha256 });
+  const blobs = blobsOf(workspace, run);
   const whole: R[] = [];
   for (const row of rows) {
     const { body } = row;

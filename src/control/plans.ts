@@ -1,8 +1,8 @@
 /** The plans of a run, with their whole texts where they wait for a decision. */
-import { BlobStore, wholeText } from '../journal/index.ts';
+import { wholeText } from '../journal/index.ts';
 import type { PlanRow } from '../protocol/shapes.ts';
 import { type PlanRowOf, planRows } from '../supervisor/index.ts';
-import { blobsFolder } from './places.ts';
+import { blobsOf } from './payloads.ts';
 import type { RunView } from './queries.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -17,12 +17,7 @@ export async function wholePlans(
   run: string,
   rows: readonly PlanRowOf[],
 ): Promise<PlanRow[]> {
-  const { files, sha256 } = workspace.deps;
-  const blobs = new BlobStore({
-    files,
-    directory: blobsFolder(workspace.places, run),
-    hash: sha256,
-  });
+  const blobs = blobsOf(workspace, run);
   const whole: PlanRow[] = [];
   for (const { payload, ...row } of rows) {
     const isWhole = payload === null || row.state !== 'proposed';

@@ -11,9 +11,17 @@ import type { ActorRow, RunRow, TaskRow } from '../protocol/shapes.ts';
 import type { RunFile } from '../protocol/team.ts';
 import type { StatusResult } from '../protocol/wire.ts';
 import type { Liveness, RunState } from '../supervisor/index.ts';
-import { actorRows, applyRecord, makeRunState, runRow, taskRows } from '../supervisor/index.ts';
+import {
+  actorRows,
+  applyRecord,
+  makeRunState,
+  readTaskTexts,
+  runRow,
+  taskRows,
+} from '../supervisor/index.ts';
 import { errors } from './errors.ts';
 import { FIRST_RUN_LOOK_MS } from './limits.ts';
+import { blobsOf } from './payloads.ts';
 import { journalFolder } from './places.ts';
 import { listRunFiles, readRunFile } from './run-store.ts';
 import type { Holder, Workspace } from './workspace.ts';
@@ -106,6 +114,7 @@ export async function loadRun(
     requireOwn(file.id, record);
     if (isRunRecord(record)) fold(state, record, gaps);
   }
+  await readTaskTexts(state, blobsOf(workspace, file.id));
   return { run: file.id, file, state, liveness, gaps };
 }
 

@@ -1,13 +1,13 @@
 /** An actor's transcript as people and scripts see it, read from the journal beside its writer. */
 import { redact, redactData } from '../events/index.ts';
-import { BlobStore } from '../journal/index.ts';
 import { asActorName } from '../kernel/ids.ts';
 import type { PlacedEntry, SessionEntry, TodoItem } from '../protocol/session.ts';
 import { NO_USAGE, type Usage } from '../protocol/usage.ts';
 import { currentChapter, ownNotes, readSession, wholeEntry } from '../sessions/index.ts';
 import { errors } from './errors.ts';
 import { actorNames, followRun } from './mail.ts';
-import { blobsFolder, journalFolder } from './places.ts';
+import { blobsOf } from './payloads.ts';
+import { journalFolder } from './places.ts';
 import type { RunView } from './queries.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -37,7 +37,7 @@ export async function readTranscript(
     directory: journalFolder(workspace.places, view.run),
     actor: name,
     upTo: view.state.lastSeq,
-    blobs: blobsOf(workspace, view),
+    blobs: blobsOf(workspace, view.run),
   });
   const kind = view.state.actors.byName.get(name)?.kind ?? 'lead';
   const { todo, notes } = ownNotes(currentChapter(entries, kind));
@@ -57,7 +57,7 @@ export async function* followTranscript(
   what: { readonly actor: string; readonly signal: AbortSignal },
 ): AsyncGenerator<SessionRow> {
   checkName(view, what.actor);
-  const blobs = blobsOf(workspace, view);
+  const blobs = blobsOf(workspace, view.run);
   for await (const record of followRun(workspace, view.run, what.signal)) {
     if (record.a !== what.actor) continue;
     for (const entry of record.entries ?? []) {
@@ -69,15 +69,6 @@ export async function* followTranscript(
 function checkName(view: RunView, actor: string): void {
   const known = actorNames(view);
   if (!known.includes(actor)) throw errors.unknownActor(actor, known);
-}
-
-function blobsOf(workspace: Workspace, view: RunView): BlobStore {
-  const { files, sha256 } = workspace.deps;
-  return new BlobStore({
-    files,
-    directory: blobsFolder(workspace.places, view.run),
-    hash: sha256,
-  });
 }
 
 /** What only a provider understands is left out. */

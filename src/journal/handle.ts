@@ -15,6 +15,11 @@ export interface AppendOptions {
   readonly reserved?: boolean;
   /** Default `durable`. Another one stands in the record, as `l`. */
   readonly level?: Level;
+  /**
+   * What the record names must be durable first: it and all behind it are written after this has resolved, and with that
+   * body when it gives one. When it rejects, the journal fails.
+   */
+  readonly after?: Promise<RecordBody | null> | undefined;
 }
 
 /** A record as a live subscriber gets it, when it has reached its level. */

@@ -7,9 +7,11 @@ export interface Waiting {
   /** 0 until its place in the order is given. */
   seq: number;
   /** Null: the journal's own. */
-  readonly body: RecordBody | null;
+  body: RecordBody | null;
   /** Null: the head of a new segment, whose text depends on the chain. */
-  readonly text: string | null;
+  text: string | null;
+  /** Not to be written before; null when there is nothing to wait for (any more). */
+  after: Promise<RecordBody | null> | null;
   readonly cost: number;
   readonly level: Exclude<Level, 'memory'>;
   readonly reserved: boolean;
@@ -38,6 +40,7 @@ export interface WaitingParts {
   readonly text: string | null;
   readonly level: Waiting['level'];
   readonly reserved: boolean;
+  readonly after?: Promise<RecordBody | null> | undefined;
 }
 
 export function makeWaiting(parts: WaitingParts): Waiting {
@@ -49,8 +52,9 @@ export function makeWaiting(parts: WaitingParts): Waiting {
   });
   // Who does not watch `durable` learns of a failed disk from `failed`.
   durable.catch(() => undefined);
-  const { body, text, level, reserved } = parts;
+  const { body, text, level, reserved, after = null } = parts;
+  after?.catch(() => undefined);
   const cost = (text?.length ?? 0) + FRAME_BYTES_MAX;
   const place = { crc: 0, end: 0, place: null, watched: false };
-  return { seq: 0, body, text, cost, level, reserved, ...place, resolve, reject, durable };
+  return { seq: 0, body, text, after, cost, level, reserved, ...place, resolve, reject, durable };
 }

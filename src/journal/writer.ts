@@ -10,6 +10,7 @@
  *   J10  A full disk leaves no part of a batch behind: it is cut off again, what waits rejects with `journal/full`, and
  *        the seqs are given out anew. The reserve is spent only for records that ask for it, after one that it was
  *        there for; it is made before the first of them.
+ *   J21  A record that names something (`after`) is written when that is durable; order stays.
  *   J11  After `sealIdleMs` of quiet a `seal` record covers the last batch, so that rot in it can't pass for a torn tail.
  */
 import type { Clock, Files, TroupeError } from '../kernel/index.ts';
@@ -128,7 +129,7 @@ export class Writer implements Journal {
     if (this.#failure !== null) throw this.#failure;
     if (this.#closing !== null) throw errors.closed(directory);
     invariant(!OWN_KINDS.has(body.k), `J7: records of kind "${body.k}" are written by the journal`);
-    const { level = 'durable' } = options;
+    const { level = 'durable', after } = options;
     const text = encodeBody(body, level);
     this.#checkSize(body.k, text);
     if (level === 'memory') {
@@ -137,7 +138,7 @@ export class Writer implements Journal {
     }
     const reserved = options.reserved === true;
     this.#checkRoom(reserved);
-    const { seq, durable } = this.#enqueue({ body, text, level, reserved });
+    const { seq, durable } = this.#enqueue({ body, text, level, reserved, after });
     return { seq, durable };
   }
 
@@ -265,6 +266,7 @@ export class Writer implements Journal {
 
   /** One batch: one write, one sync. */
   async #commit(): Promise<void> {
+    await this.#wait();
     if (!(await this.#deps.reserve.allows(this.#hasReserved()))) return this.#rejectFull(undefined);
     const count = this.#encode();
     const leaves = this.#queue[0]?.text === null && this.#writtenSeq > this.#durableSeq;
@@ -274,6 +276,18 @@ export class Writer implements Journal {
     const synced = batch.some((item) => item.level === 'durable');
     if (synced && !(await this.#sync())) return;
     this.#settle(batch, synced);
+  }
+
+  /** J21: for what the next record names. */
+  async #wait(): Promise<void> {
+    const head = this.#queue[0];
+    if (head === undefined || head.after === null) return;
+    const instead = await head.after;
+    head.after = null;
+    if (instead === null) return;
+    head.text = encodeBody(instead, head.level);
+    head.body = instead;
+    this.#checkSize(instead.k, head.text);
   }
 
   /** J9: the one try. */
@@ -299,7 +313,7 @@ export class Writer implements Journal {
     for (const item of this.#queue) {
       if (count === limits.batchRecordsMax) break;
       // A head begins the next segment, so it begins a batch.
-      if (item.text === null && count > 0) break;
+      if ((item.text === null || item.after !== null) && count > 0) break;
       const text = item.text ?? this.#tail.headText(this.#crc, clock.now());
       batch.add({ seq: item.seq, durable: this.#durableSeq }, text);
       if (batch.length > limits.batchBytesMax && count > 0) {

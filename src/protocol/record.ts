@@ -10,6 +10,7 @@
 import type { ActorName, CallId, EnvelopeId, ProcId, TaskId } from '../kernel/ids.ts';
 import type { AskChange } from './ask.ts';
 import type { Mail } from './envelope.ts';
+import type { PayloadRef } from './payload.ts';
 import type { PolicyLayer } from './policy.ts';
 import type { SessionEntry } from './session.ts';
 import type { AgentProfile, TaskSpec } from './team.ts';
@@ -243,10 +244,11 @@ export type ProcChange =
     };
 
 /** A mutating call, judged; durable before it runs. `effect` is the decision, `rule` what decided. */
-export interface Decision {
+export interface Decision extends Partial<PayloadRef> {
   readonly actor: ActorName;
   readonly call: CallId;
   readonly tool: string;
+  /** With a reference: its long texts are their heads, the whole is JSON. */
   readonly input: unknown;
   readonly effect: 'allow' | 'deny';
   readonly rule: string;
@@ -323,6 +325,11 @@ export interface NoteFact {
   readonly text: string;
 }
 
+/** A text of the record that is its head: where it stands (`tasks.0.summary`), and its whole (M8). */
+export interface TextRef extends PayloadRef {
+  readonly at: string;
+}
+
 export interface RunRecord {
   readonly k: RecordKind;
   /** Of `msg` and `dead`: the mailbox. */
@@ -350,6 +357,8 @@ export interface RunRecord {
   /** Facts that an actor noted for later runs. */
   readonly notes?: readonly NoteFact[];
   readonly usage?: Usage;
+  /** Texts of it that are heads and have no place beside them for a reference. */
+  readonly texts?: readonly TextRef[];
   /** Of `dead`: which letters, by mailbox position in `to`, and why; or that they were retried or dropped. */
   readonly dead?: readonly {
     readonly n: number;

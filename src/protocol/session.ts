@@ -87,17 +87,18 @@ export type SessionEntry =
       /** Opaque to all but the provider that made it. */
       readonly meta?: Readonly<Record<string, unknown>>;
     }
-  | {
+  | ({
       readonly type: 'result';
       readonly call: CallId;
       readonly tool: string;
       readonly ok: boolean;
+      /** With a reference: whole in a conversation, its head in a record. */
       readonly text: string;
       /** Output file that holds the whole text, when `text` is a part of it. */
       readonly output?: string;
       /** The call did not run to its end: closed after a crash or a stop, or cut by interrupt mail. */
       readonly interrupted?: Interruption;
-    }
+    } & Partial<PayloadRef>)
   | CompactionEntry;
 
 /** An entry with its place: sequence of its record and index in it. */

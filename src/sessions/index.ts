@@ -23,11 +23,12 @@ export {
 export { beginsChapter, type OwnNotes, ownNotes, todoIn, todoLines } from './notes.ts';
 export {
   blockByReference,
+  inputByReference,
   isLarge,
   mailByReference,
   payloadOf,
-  shortened,
   wholeEntry,
+  wholeInput,
 } from './payloads.ts';
 export { type ReadSessionOptions, readSession } from './read-session.ts';
 export { digestTurns, tellTurns } from './told.ts';

@@ -39,13 +39,18 @@ export function payloadOf(block: ContentBlock): string | null {
 /** The block as a record holds it. */
 export function blockByReference(block: ContentBlock, ref: PayloadRef): ContentBlock {
   if (block.type === 'text') return { ...block, text: payloadHead(block.text, ref.bytes), ...ref };
-  const short = shortened(block.input);
+  return { ...block, input: inputByReference(block.input, ref.bytes), ...ref };
+}
+
+/** The input of a call as a record holds it beside a reference to the whole. */
+export function inputByReference(input: unknown, bytes: number): unknown {
+  const short = shortened(input);
   const json = JSON.stringify(short) ?? '';
-  return { ...block, input: isLarge(json) ? payloadHead(json, ref.bytes) : short, ...ref };
+  return isLarge(json) ? payloadHead(json, bytes) : short;
 }
 
 /** Long texts in it cut to their heads, so that people still see what was called with what. */
-export function shortened(value: unknown): unknown {
+function shortened(value: unknown): unknown {
   if (typeof value === 'string') {
     const bytes = encoder.encode(value).length;
     const head = payloadHead(value, bytes);
@@ -67,6 +72,10 @@ export async function wholeEntry(
   if (entry.type === 'answer' && entry.content.some((block) => block.blob !== undefined)) {
     return { ...entry, content: await inTurn(entry.content, (block) => wholeBlock(blobs, block)) };
   }
+  if (entry.type === 'result' && entry.blob !== undefined) {
+    const { blob, bytes: _bytes, ...rest } = entry;
+    return { ...rest, text: await wholeText(blobs, { text: rest.text, blob }) };
+  }
   return entry;
 }
 
@@ -82,12 +91,20 @@ async function wholeBlock(
   const { blob, bytes: _bytes, ...rest } = block;
   if (blob === undefined) return block;
   if (rest.type === 'text') return { ...rest, text: await wholeText(blobs, { ...rest, blob }) };
-  const text = await wholeText(blobs, { text: '', blob });
+  return { ...rest, input: await wholeInput(blobs, { input: rest.input, blob }) };
+}
+
+/** The input of a call, whole; an object in any case, that says so when it can't be read. Never rejects. */
+export async function wholeInput(
+  blobs: Pick<BlobStore, 'get'>,
+  part: { readonly input: unknown; readonly blob?: string | undefined },
+): Promise<unknown> {
+  if (part.blob === undefined) return part.input;
+  const text = await wholeText(blobs, { text: '', blob: part.blob });
   try {
-    return { ...rest, input: JSON.parse(text) };
+    return JSON.parse(text);
   } catch {
-    // An input is an object for every provider; this one says what happened to it.
-    return { ...rest, input: { lost: text.trim(), head: rest.input } };
+    return { lost: text.trim(), head: part.input };
   }
 }
 

@@ -32,3 +32,4 @@ export {
 export type { MachineSandbox } from './run-sandbox.ts';
 export { applyRecord, makeRunState, type RunState } from './state.ts';
 export { openSupervisor } from './supervisor.ts';
+export { readTaskTexts } from './task-texts.ts';

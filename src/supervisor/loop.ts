@@ -8,7 +8,7 @@
  * - S6 A failed journal is fail-stop: nothing more is decided, everything is ended, the run is taken up by a later term.
  */
 
-import type { Journal } from '../journal/index.ts';
+import type { Journal, RecordBody } from '../journal/index.ts';
 import {
   type Clock,
   ensureError,
@@ -19,7 +19,7 @@ import {
   type TroupeError,
   toErrorShape,
 } from '../kernel/index.ts';
-import type { Envelope, StoredRunRecord } from '../protocol/index.ts';
+import type { Envelope, RunRecord, StoredRunRecord } from '../protocol/index.ts';
 import { decide, settle } from './decide/index.ts';
 import type { Draft } from './draft.ts';
 import type { Effect } from './effect.ts';
@@ -32,12 +32,14 @@ import type { Happening, RunEvent, Token } from './inbox.ts';
 import { InboxQueue } from './inbox-queue.ts';
 import { COMMIT_BYTES_MAX, COMMIT_RECORDS_MAX, INBOX_BYTES_MAX } from './limits.ts';
 import type { Live } from './live.ts';
+import { byReference, type Outgoing, textOf } from './outtake.ts';
 import type { PolicySource } from './policy-source.ts';
 import { taskRows } from './rows.ts';
 import type { SnapshotFormat } from './snapshot.ts';
 import { Snapshotter } from './snapshotter.ts';
 import { applyRecord, type RunState } from './state.ts';
 import type { Damage } from './take-up.ts';
+import { putTaskTexts } from './task-texts.ts';
 
 export interface LoopDeps
   extends Omit<ExecutorDeps, 'post' | 'fail' | 'answer' | 'refuse' | 'durableSeq' | 'closeRun'> {
@@ -219,11 +221,14 @@ export class RunLoop {
       if (effects.length > 0) this.pending.push({ seq: null, record: null, letters: [], effects });
       return;
     }
-    const { seq, durable } = this.deps.journal.append({ ...record }, { reserved: true });
-    const stored: StoredRunRecord = { ...record, s: seq, d: this.durableSeq };
+    const out = byReference(record, this.live.hash);
+    const after = out.payloads.size === 0 ? undefined : this.store(out, record);
+    const { seq, durable } = this.deps.journal.append({ ...out.record }, { reserved: true, after });
+    const stored: StoredRunRecord = { ...out.record, s: seq, d: this.durableSeq };
     this.uncommitted += 1;
     const letters: Envelope[] = [];
     applyRecord(this.state, stored, (change) => noteLetter(letters, change));
+    if (stored.texts !== undefined) putTaskTexts(this.state, (ref) => textOf(out, ref));
     this.pending.push({ seq, record: stored, letters, effects });
     durable.then(
       () => {
@@ -234,6 +239,17 @@ export class RunLoop {
       },
       (thrown: unknown) => this.fail(ensureError(thrown)),
     );
+  }
+
+  /** J21. Without room for files the record is written whole, from the reserve (S7). */
+  private async store({ payloads }: Outgoing, whole: RunRecord): Promise<RecordBody | null> {
+    try {
+      for (const bytes of payloads.values()) await this.deps.blobs.put(bytes);
+      return null;
+    } catch (thrown) {
+      if (!this.noteFull(ensureError(thrown))) throw thrown;
+      return { ...whole };
+    }
   }
 
   /** S5: hands over what is durable, in order. */

@@ -26,6 +26,7 @@ import {
   addUsage,
   NO_USAGE,
   type NoteFact,
+  type PayloadRef,
   type ProcChange,
   type Reason,
   type RecordKind,
@@ -38,9 +39,11 @@ import {
   type TreeChange,
   type Usage,
 } from '../protocol/index.ts';
+
 import { beginsChapter, todoIn } from '../sessions/index.ts';
 import { applyTask, makeGraph, type TaskGraph } from '../tasks/index.ts';
 import { applyBackground, type BackgroundFact } from './background.ts';
+import { noteTaskTexts } from './task-texts.ts';
 import { applyTeamwork, makeTeamwork, type Teamwork } from './teamwork.ts';
 
 export interface RunGate {
@@ -135,6 +138,8 @@ export interface RunState {
   readonly team: Teamwork;
   /** Facts noted for later runs, oldest first. */
   readonly notes: (NoteFact & { readonly at: string })[];
+  /** References of the texts of tasks that records hold as heads, by task and text. */
+  readonly taskTexts: Map<string, PayloadRef>;
   /** Wall time that the run was worked on, over all terms, ms. */
   wallMs: number;
   lastSeq: number;
@@ -173,6 +178,7 @@ export function makeRunState(file: RunFile): RunState {
     deaths: new Map(),
     team: makeTeamwork(),
     notes: [],
+    taskTexts: new Map(),
     wallMs: 0,
     lastSeq: 0,
     lastAt: file.createdAt,
@@ -222,6 +228,7 @@ export function applyRecord(
     applyTask(state.graph, change, context);
     applyClaim(state, change);
   }
+  noteTaskTexts(state.taskTexts, record);
   applyTeamwork(state.team, record);
   for (const change of record.run ?? []) applyRun(state.run, change, record.at);
   for (const note of record.notes ?? []) state.notes.push({ ...note, at: record.at });

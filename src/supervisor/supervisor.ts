@@ -133,7 +133,13 @@ class RunningSupervisor implements Supervisor {
     await files.makeDirectory(outputs);
     const views = new ViewFiles({ files, clock, logger, directory: `${directory}/views` });
     const format = { codec: this.deps.codec, version: this.deps.version };
+    const blobs = new BlobStore({
+      files,
+      directory: `${directory}/blobs`,
+      hash: this.deps.sha256,
+    });
     const { journal, state, damage } = await takeUp(file, {
+      blobs,
       files,
       clock,
       random,
@@ -181,7 +187,7 @@ class RunningSupervisor implements Supervisor {
       format,
       damage,
       hosts,
-      blobs: new BlobStore({ files, directory: `${directory}/blobs`, hash: this.deps.sha256 }),
+      blobs,
       directories: { journal: `${directory}/journal`, outputs, notes: this.memory.path },
       grants: { give: (grant) => this.keepGrant(grant), used: (id, at) => this.book.used(id, at) },
       memory: keeperOf(this.memory, file.id),

@@ -2,7 +2,7 @@
  * What a term begins with: the journal open, the state of the run, its views. With a snapshot that fits, only the records after
  * it are folded; what lies before is checked for damage all the same, the first part of it before the run goes on.
  */
-import { type Journal, openJournal, readJournal } from '../journal/index.ts';
+import { type BlobStore, type Journal, openJournal, readJournal } from '../journal/index.ts';
 import { type Clock, ensureError, type Files, type Logger, type Random } from '../kernel/index.ts';
 import type { Envelope, RunFile, StoredRunRecord } from '../protocol/index.ts';
 import { describeDamage, describeGap, Fold } from './damage.ts';
@@ -10,6 +10,7 @@ import { noteLetter, type ViewFiles } from './effects/views.ts';
 import { CHECK_FIRST_RECORDS } from './limits.ts';
 import { openSnapshot, type SnapshotFormat } from './snapshot.ts';
 import { applyRecord, makeRunState, type RunState } from './state.ts';
+import { readTaskTexts } from './task-texts.ts';
 
 export interface TakeUpDeps {
   readonly files: Files;
@@ -18,6 +19,7 @@ export interface TakeUpDeps {
   readonly logger: Logger;
   readonly views: ViewFiles;
   readonly format: SnapshotFormat;
+  readonly blobs: Pick<BlobStore, 'get'>;
   /** Of the journal. */
   readonly directory: string;
 }
@@ -36,7 +38,7 @@ export interface Damage {
 }
 
 export async function takeUp(file: RunFile, deps: TakeUpDeps): Promise<TakenUp> {
-  const { files, clock, random, logger, views, format, directory } = deps;
+  const { files, clock, random, logger, views, format, blobs, directory } = deps;
   await views.look();
   let state = makeRunState(file);
   const fold = new Fold((record) => {
@@ -63,6 +65,7 @@ export async function takeUp(file: RunFile, deps: TakeUpDeps): Promise<TakenUp> 
   fold.finish(file.id, journal.report);
   const { snapshot, records } = journal.report;
   logger.log('info', 'the journal of a run is open', { run: file.id, records, snapshot });
+  await readTaskTexts(state, blobs);
   await views.open();
   return { journal, state, damage: await findDamage(journal, deps) };
 }

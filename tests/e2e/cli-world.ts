@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+const OUTPUT_MAX = 64 * 1024 * 1024;
 const BIN = fileURLToPath(new URL('../../bin/troupe.js', import.meta.url));
 
 export interface Result {
@@ -62,11 +63,17 @@ export function makeWorld(options: WorldOptions = {}): World {
       env,
       encoding: 'utf8',
       timeout: 60_000,
+      maxBuffer: OUTPUT_MAX,
     });
     return { code: done.status, stdout: done.stdout, stderr: done.stderr };
   };
   const git = (...args: string[]): string => {
-    const done = spawnSync('git', args, { cwd: repo, env, encoding: 'utf8' });
+    const done = spawnSync('git', args, {
+      cwd: repo,
+      env,
+      encoding: 'utf8',
+      maxBuffer: OUTPUT_MAX,
+    });
     if (done.status !== 0) throw new Error(`git ${args.join(' ')}: ${done.stderr}`);
     return done.stdout;
   };

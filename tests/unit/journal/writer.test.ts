@@ -258,3 +258,37 @@ test('J7: kinds of the journal itself are refused', async () => {
   expect(() => journal.append({ k: 'seal' })).toThrow('J7');
   expect(() => journal.append({ k: 'seg' })).toThrow('J7');
 });
+
+test('J21: a record waits for what it names, and all behind it for it; none of it blocks what came before', async () => {
+  const world = new World();
+  const journal = await world.open();
+  let stored: () => void = () => undefined;
+  const after = new Promise<null>((resolve) => {
+    stored = () => resolve(null);
+  });
+  const first = journal.append({ k: 'msg', n: 1 });
+  const named = journal.append({ k: 'msg', n: 2 }, { after });
+  const behind = journal.append({ k: 'msg', n: 3 });
+  await first.durable;
+  expect([first.seq, named.seq, behind.seq]).toEqual([2, 3, 4]);
+  expect(journal.durableSeq).toBe(2);
+  expect((await world.read()).map(({ s }) => s)).toEqual([1, 2]);
+  stored();
+  await behind.durable;
+  expect((await world.read()).map(({ n }) => n).slice(1)).toEqual([1, 2, 3]);
+});
+
+test('J21: it may be written in another form; what can never be stored stops the journal', async () => {
+  const world = new World();
+  const journal = await world.open();
+  const heard: unknown[] = [];
+  journal.subscribe(({ text }) => heard.push(text));
+  const after = Promise.resolve({ k: 'msg', text: 'whole' });
+  await journal.append({ k: 'msg', text: 'head' }, { after }).durable;
+  expect((await world.read()).at(-1)).toMatchObject({ text: 'whole' });
+  expect(heard).toEqual(['whole']);
+  const lost = journal.append({ k: 'msg' }, { after: Promise.reject(new Error('no disk')) });
+  expect(await codeOf(lost.durable)).toBe('journal/failed');
+  expect(await codeOf(journal.flush())).toBe('journal/failed');
+  expect((await new World(world.files.crash('all')).recovered()).seqs).toEqual([1, 2]);
+});
