@@ -133,21 +133,10 @@ class RunningSupervisor implements Supervisor {
     await files.makeDirectory(outputs);
     const views = new ViewFiles({ files, clock, logger, directory: `${directory}/views` });
     const format = { codec: this.deps.codec, version: this.deps.version };
-    const blobs = new BlobStore({
-      files,
-      directory: `${directory}/blobs`,
-      hash: this.deps.sha256,
-    });
-    const { journal, state, damage } = await takeUp(file, {
-      blobs,
-      files,
-      clock,
-      random,
-      logger,
-      views,
-      format,
-      directory: `${directory}/journal`,
-    });
+    const blobs = this.blobsIn(directory);
+    const shared = { files, clock, logger, views, format, blobs };
+    const taken = { ...shared, random, directory: `${directory}/journal` };
+    const { journal, state, damage } = await takeUp(file, taken);
     const processes = new ProcessHost({
       exec,
       files,
@@ -177,17 +166,13 @@ class RunningSupervisor implements Supervisor {
       sandbox: sandboxOf(file, this.deps).level,
     });
     return new RunLoop(state, live, {
-      clock,
-      logger,
+      ...shared,
       journal,
       ...(source === undefined ? {} : { policy: { source, mark } }),
       git,
       processes,
-      views,
-      format,
       damage,
       hosts,
-      blobs,
       directories: { journal: `${directory}/journal`, outputs, notes: this.memory.path },
       grants: { give: (grant) => this.keepGrant(grant), used: (id, at) => this.book.used(id, at) },
       memory: keeperOf(this.memory, file.id),
@@ -198,6 +183,11 @@ class RunningSupervisor implements Supervisor {
         for (const listener of this.liveListeners) listener(file.id, event);
       },
     });
+  }
+
+  private blobsIn(folder: string): BlobStore {
+    const { files, sha256 } = this.deps;
+    return new BlobStore({ files, directory: `${folder}/blobs`, hash: sha256 });
   }
 
   /** A branch that is further on belongs to a journal that is gone: going on would do everything once more. */
