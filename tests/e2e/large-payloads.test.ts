@@ -42,6 +42,7 @@ tasks:
   - { id: hold, run: "until test -e '${go}'; do sleep 0.1; done" }
   - { id: big, needs: [hold], prompt: "${PROMPT}", agent: implementer }
   - { id: next, needs: [big], prompt: Go on., agent: implementer }
+sandbox: off
 permissions: { default: allow }
 `;
 
