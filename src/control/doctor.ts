@@ -5,19 +5,13 @@
 import { type JournalProblem, type JournalProblemKind, verifyJournal } from '../journal/index.ts';
 import { systemCode } from '../kernel/errors.ts';
 import type { SandboxReport } from '../kernel/ports.ts';
+import { examinePayloads } from './doctor-payloads.ts';
 import { listFolder, readText } from './files.ts';
+import type { Finding } from './finding.ts';
+
 import { journalFolder, runFolder } from './places.ts';
 import { listRunFiles, runIds } from './run-store.ts';
 import type { Workspace } from './workspace.ts';
-
-export interface Finding {
-  /** What was looked at: `journal of RUN`, `workspace journal`, `spool`. */
-  readonly check: string;
-  readonly ok: boolean;
-  readonly detail: string;
-  /** What to do; empty when there is nothing. */
-  readonly repair: string;
-}
 
 /** Never throws for what is damaged; every check gives at least one finding. */
 export async function examine(workspace: Workspace): Promise<Finding[]> {
@@ -44,6 +38,7 @@ export async function examine(workspace: Workspace): Promise<Finding[]> {
         knownSeq: await knownSeq(workspace, run),
       })),
     );
+    findings.push(...(await payloads(workspace, run)));
   }
   findings.push(await examineSpool(workspace));
   const report = await workspace.deps.sandbox?.(places);
@@ -60,6 +55,18 @@ export function sandboxFinding({ level, detail, install }: SandboxReport): Findi
     detail: `level ${level}: ${detail}${without}`,
     repair: install === null ? '' : `To have one: ${install}`,
   };
+}
+
+async function payloads(workspace: Workspace, run: string): Promise<Finding[]> {
+  try {
+    return await examinePayloads(workspace, run);
+  } catch (error) {
+    if (systemCode(error) === '') throw error;
+    const detail = `they cannot be read: ${String(error)}`;
+    return [
+      { check: `payloads of ${run}`, ok: false, detail, repair: 'Make them readable for you.' },
+    ];
+  }
 }
 
 interface JournalPlace {

@@ -1,5 +1,5 @@
 /** M8: what the supervisor itself records is by reference as well: prompts, calls that were judged, reports, summaries. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { BlobStore } from '../../src/journal/index.ts';
@@ -119,7 +119,20 @@ test('M8: a prompt, a file, a report and a summary of up to 1 MiB are whole for 
   expect([shown.prompt, shown.summary]).toEqual([PROMPT, SUMMARY]);
   expect(world.troupe('tail', 'ada', '--json').stdout).toContain('end-of-prompt');
   expect(world.troupe('session', 'ada', '--json').stdout).toContain('end-of-report');
-  expect(world.troupe('doctor').code).toBe(0);
+  expect(world.troupe('doctor').stdout).toMatch(/^ok {4}payloads of p1: \d+ payloads, all whole$/m);
+
+  // What is lost is named with the record that needs it, what is too much is told.
+  const blob = written?.blob ?? '';
+  writeFileSync(folder('blobs', blob), 'rotten');
+  writeFileSync(folder('blobs', 'f'.repeat(64)), 'left by a crash');
+  const doctor = world.troupe('doctor');
+  expect(doctor.code).toBe(1);
+  expect(doctor.stdout).toContain(`named by no record: ${'f'.repeat(64)}`);
+  expect(doctor.stdout).toMatch(
+    new RegExp(`BAD .*${blob} .*is damaged.*record \\d+ .*write_file of ada`),
+  );
+  rmSync(folder('blobs', blob));
+  expect(world.troupe('doctor').stdout).toMatch(new RegExp(`BAD .*${blob} .*is missing`));
 });
 
 test('M8: a call of 1 MiB that a person is asked about is shown whole', async () => {

@@ -41,6 +41,7 @@ members: { lead: { agent: lead }, teammates: [{ name: ada, agent: implementer }]
 tasks:
   - { id: talk, prompt: Wait., agent: implementer }
   - { id: wait, run: "until test -e '${go}'; do sleep 0.1; done" }
+sandbox: off
 permissions: { default: allow }
 `;
 
