@@ -13,6 +13,7 @@ export {
   type ConfigFile,
   type ConfigOutcome,
   type ConfigSources,
+  hooksOf,
   type ModelSettings,
   type ParsedConfig,
   parseConfig,

@@ -5,11 +5,15 @@
  */
 import * as z from 'zod';
 import type { LogLevel } from '../kernel/ports.ts';
+
+import type { Hook } from '../protocol/hook.ts';
 import type { Limits, SandboxSettings } from '../protocol/team.ts';
+
 import { readDocument } from './document.ts';
+import { hooks, type RawHook, resolveHooks } from './hooks.ts';
 import { COMPACT_AT, DEFAULTS, FALLBACKS_MAX } from './limits.ts';
 import { type Prices, prices, type RawPrice, readPrice } from './prices.ts';
-import type { Problem } from './problem.ts';
+import type { Finding, Problem } from './problem.ts';
 import {
   type ProviderSecret,
   type ProviderSettings,
@@ -37,6 +41,8 @@ export interface ConfigFile {
   /** Share of the window at which conversations are compacted. */
   readonly compact_at?: number | undefined;
   readonly sandbox?: RawSandbox | undefined;
+  /** Of the repository's own file only when a person has trusted it. */
+  readonly hooks?: readonly RawHook[] | undefined;
 }
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
@@ -52,6 +58,7 @@ const configSchema: z.ZodType<ConfigFile> = object({
   windows: windows.optional(),
   compact_at: compactAt.optional(),
   sandbox: sandbox.optional(),
+  hooks: hooks.optional(),
 });
 
 export type ParsedConfig =
@@ -75,9 +82,22 @@ export function parseConfig(
       problems: document.locateAll([{ path: ['sandbox'], message, hint }]),
     };
   }
-  if (checked.success) return { kind: 'ok', config: checked.data };
+  if (checked.success) {
+    const errors: Finding[] = [];
+    resolveHooks(checked.data.hooks ?? [], { prefix: 'hook', origin: '', path: ['hooks'] }, errors);
+    if (errors.length > 0) return { kind: 'problems', problems: document.locateAll(errors) };
+    return { kind: 'ok', config: checked.data };
+  }
   const problems = document.locateAll(findingsOf(checked.error.issues, value));
   return { kind: 'problems', problems };
+}
+
+/** Those of one config file; ids that it does not give begin with `prefix`. */
+export function hooksOf(
+  { hooks: raw = [] }: ConfigFile,
+  from: { readonly prefix: string; readonly origin: string },
+): readonly Hook[] {
+  return resolveHooks(raw, { ...from, path: ['hooks'] }, []);
 }
 
 export interface Setting<T> {

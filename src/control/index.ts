@@ -12,6 +12,7 @@ export { type DiffAnswer, type DiffQuery, diffOf } from './diff.ts';
 export { examine, type Finding, sandboxFinding } from './doctor.ts';
 export { errors as controlErrors } from './errors.ts';
 export { eventsOfRun, followEvents } from './events.ts';
+export { hooksOfRun } from './hooks.ts';
 export type { LiveControl } from './live.ts';
 export { type LiveControlOptions, makeLiveControl } from './live-control.ts';
 export { checkActors, deadMail, followMail, type MailQuery, readMail } from './mail.ts';

@@ -34,5 +34,11 @@ export function permit(
     reason,
     revision: judged.revision,
   });
-  return reply(asking, draft, allowed ? { type: 'permitted' } : { type: 'refused', reason });
+  // Hooks may have made another input of it than the thread knows.
+  const input = asking.hooked === true ? { input: request.input } : {};
+  return reply(
+    asking,
+    draft,
+    allowed ? { type: 'permitted', ...input } : { type: 'refused', reason },
+  );
 }
