@@ -30,6 +30,9 @@ const CUT = 'interrupted by mail';
 const NOT_RUN = 'interrupted by mail; not run';
 const TASK_OVER = 'not run: your task has ended with the call before';
 
+/** What may be left alone half way. */
+const READS: ReadonlySet<Tool['access']> = new Set(['read', 'net']);
+
 type Prepared = {
   readonly call: CallBlock;
   readonly tool: Tool;
@@ -131,7 +134,7 @@ async function runInThread(
     const running = tool.execute?.(wanted, search, signal);
     if (running === undefined) return closed(call, `"${tool.name}" can not run here`);
     // What changes files is never left alone half way: it is short, and its end is its effect.
-    const outcome = await (tool.access === 'read' ? abortable(running, signal) : running);
+    const outcome = await (READS.has(tool.access) ? abortable(running, signal) : running);
     return resultOf(call, await boundOutcome(outcome, run.deps.outputs));
   } catch (error) {
     if (!signal.aborted || run.interrupts.stopped) throw error;
@@ -240,6 +243,7 @@ export function toolContext(run: CallDeps): ToolContext {
     },
     todo: () => conversation.todo(),
     limitWork: deps.limitWork,
+    web: deps.web,
     skills: skillAccess(deps.start.skills ?? [], deps.treeAt),
     memory: async (query) =>
       recall((await deps.notes?.()) ?? [], { query, charsMax: ANSWER_CHARS_MAX }),
