@@ -42,6 +42,7 @@ tasks:
   - { id: talk, prompt: Wait., agent: implementer }
   - { id: wait, run: "until test -e '${go}'; do sleep 0.1; done" }
 permissions: { default: allow }
+sandbox: off
 `;
 
 let world: World;
