@@ -1,23 +1,16 @@
 /**
- * What is wrong with the journals and the mail of this repository, and what holds its commands, each thing by its place and with what to do about it.
+ * What is wrong with the journals, the mail and the settings of this repository, and what holds its commands, each thing by its place and with what to do about it.
  * Changes nothing, and may look while a supervisor writes.
  */
 import { type JournalProblem, type JournalProblemKind, verifyJournal } from '../journal/index.ts';
 import { systemCode } from '../kernel/errors.ts';
 import type { SandboxReport } from '../kernel/ports.ts';
+import { examineConfig } from './doctor-config.ts';
 import { listFolder, readText } from './files.ts';
+import type { Finding } from './finding.ts';
 import { journalFolder, runFolder } from './places.ts';
 import { listRunFiles, runIds } from './run-store.ts';
 import type { Workspace } from './workspace.ts';
-
-export interface Finding {
-  /** What was looked at: `journal of RUN`, `workspace journal`, `spool`. */
-  readonly check: string;
-  readonly ok: boolean;
-  readonly detail: string;
-  /** What to do; empty when there is nothing. */
-  readonly repair: string;
-}
 
 /** Never throws for what is damaged; every check gives at least one finding. */
 export async function examine(workspace: Workspace): Promise<Finding[]> {
@@ -46,6 +39,7 @@ export async function examine(workspace: Workspace): Promise<Finding[]> {
     );
   }
   findings.push(await examineSpool(workspace));
+  findings.push(...(await examineConfig(workspace.deps, places)));
   const report = await workspace.deps.sandbox?.(places);
   if (report !== undefined) findings.push(sandboxFinding(report));
   return findings;
