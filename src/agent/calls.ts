@@ -30,6 +30,9 @@ const CUT = 'interrupted by mail';
 const NOT_RUN = 'interrupted by mail; not run';
 const TASK_OVER = 'not run: your task has ended with the call before';
 
+/** What may be left alone half way. */
+const READS: ReadonlySet<Tool['access']> = new Set(['read', 'net']);
+
 type Prepared = {
   readonly call: CallBlock;
   readonly tool: Tool;
@@ -101,31 +104,50 @@ async function runInThread(
   const { signal } = run.interrupts;
   let search: ToolContext = context;
   let asks = false;
+  let wanted = input;
   if (tool.access === 'read') {
     // Reads are decided here, on the rules as they were last told; only what is to be asked about goes further.
     const { action, reason, excludes } = judgeRead(run, { tool: tool.name, input }, context);
     if (action === 'deny') return closed(call, `refused: ${reason}`);
     search = searchWithin(run, excludes, context);
-    asks = action === 'ask';
+    asks = action === 'ask' || isHooked(run, tool.name);
   }
   if (asks || tool.access !== 'read') {
     const reply = await permit(run, call);
     if (reply === null) return closed(call, NOT_RUN, 'mail');
     if (reply.type !== 'permitted') return closed(call, refusal(reply));
+    if (reply.input !== undefined) {
+      const parsed = parseCall({ name: tool.name, input: reply.input }, [tool.name]);
+      if (parsed.kind !== 'ok') return closed(call, parsed.text);
+      wanted = parsed.input;
+      // What rules say of the new input, the supervisor has judged; what they keep shut is found out here.
+      if (tool.access === 'read') {
+        const { excludes } = judgeRead(run, { tool: tool.name, input: wanted }, context);
+        search = searchWithin(run, excludes, context);
+      }
+    }
     // A permit may have taken long: the tree it was asked for may be gone by now.
-    const objection = tool.check(input, toolContext(run));
+    const objection = tool.check(wanted, toolContext(run));
     if (objection !== null) return closed(call, `refused: ${objection}`);
   }
   try {
-    const running = tool.execute?.(input, search, signal);
+    const running = tool.execute?.(wanted, search, signal);
     if (running === undefined) return closed(call, `"${tool.name}" can not run here`);
     // What changes files is never left alone half way: it is short, and its end is its effect.
-    const outcome = await (tool.access === 'read' ? abortable(running, signal) : running);
+    const outcome = await (READS.has(tool.access) ? abortable(running, signal) : running);
     return resultOf(call, await boundOutcome(outcome, run.deps.outputs));
   } catch (error) {
     if (!signal.aborted || run.interrupts.stopped) throw error;
     return closed(call, CUT, 'mail');
   }
+}
+
+/** A hook names this read, so it is not decided here. */
+function isHooked({ deps }: CallDeps, tool: string): boolean {
+  const { hooked = [] } = deps.port.rules() ?? deps.start.permissions;
+  return hooked.some(
+    (name) => name === tool || (name.endsWith('*') && tool.startsWith(name.slice(0, -1))),
+  );
 }
 
 function judgeRead(run: CallDeps, call: Call, context: ToolContext): Judgement {
@@ -221,6 +243,7 @@ export function toolContext(run: CallDeps): ToolContext {
     },
     todo: () => conversation.todo(),
     limitWork: deps.limitWork,
+    web: deps.web,
     skills: skillAccess(deps.start.skills ?? [], deps.treeAt),
     memory: async (query) =>
       recall((await deps.notes?.()) ?? [], { query, charsMax: ANSWER_CHARS_MAX }),

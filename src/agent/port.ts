@@ -15,7 +15,7 @@ import type {
   Provider,
   Workplace,
 } from '../protocol/index.ts';
-import type { Outputs, TreeFiles, WorkLimit } from '../tools/index.ts';
+import type { Outputs, TreeFiles, WebAccess, WorkLimit } from '../tools/index.ts';
 import type { ModelChoice } from './ask.ts';
 
 export interface AgentPort {
@@ -55,6 +55,7 @@ export interface AgentDeps {
   readonly treeAt: (root: string) => TreeFiles;
   readonly outputs: Outputs;
   readonly limitWork: WorkLimit;
+  readonly web?: WebAccess | undefined;
   /** All that is remembered, oldest first; left out: nothing. */
   readonly notes?: () => Promise<readonly Note[]>;
   /** What a path leads to on the disk; without it names stand for themselves. */

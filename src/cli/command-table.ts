@@ -239,9 +239,10 @@ const results: readonly CommandSpec[] = [
     name: 'doctor',
     args: [],
     summary:
-      'say what is wrong with journals and mail, what holds commands, and what to do about it',
+      'say what is wrong with journals, mail and settings, what holds commands, and what to do about it',
     details:
-      'Changes nothing, and may be used while a run goes on. Ends with 1 when something is wrong.',
+      'Shows each setting with where it is from, and never a key. Changes nothing, and may be used while a run goes on.\n' +
+      'Ends with 1 when something is wrong.',
     options: [
       {
         flags: '--probe-sandbox',

@@ -13,11 +13,12 @@ import {
   outputPath,
   type RunView,
   readMail,
+  readSettings,
   viewRun,
   type Workspace,
 } from '../control/index.ts';
 import { EXIT, type ExitCode } from '../kernel/errors.ts';
-import type { Logger, SandboxReport } from '../kernel/ports.ts';
+import type { Logger, LogLevel, SandboxReport } from '../kernel/ports.ts';
 import type { RunRow, TaskRow } from '../protocol/shapes.ts';
 import type { RunFile } from '../protocol/team.ts';
 import { type Supervisor, taskRows } from '../supervisor/index.ts';
@@ -44,7 +45,7 @@ export async function hostRun(context: Context, what: RunToHost): Promise<ExitCo
     else watch.say(text);
   };
   const { hosting } = await context.machine();
-  const host = await hosting.open(workspace, makeLogger(context, say));
+  const host = await hosting.open(workspace, await makeLogger(context, workspace, say));
   const { supervisor } = host;
   let over: Over;
   try {
@@ -196,11 +197,18 @@ async function lastWord(
   return last === undefined ? null : { from: last.from, text: last.body.text };
 }
 
-function makeLogger(context: Context, say: (text: string) => void): Logger {
-  const isDebug = context.io.env['TROUPE_DEBUG'] === '1';
+const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
+
+async function makeLogger(
+  context: Context,
+  { deps, places }: Workspace,
+  say: (text: string) => void,
+): Promise<Logger> {
+  const { log } = await readSettings(deps, places);
+  const least = LEVELS.indexOf(context.io.env['TROUPE_DEBUG'] === '1' ? 'debug' : log.value);
   return {
     log(level, message, data) {
-      if (!isDebug && (level === 'debug' || level === 'info')) return;
+      if (LEVELS.indexOf(level) < least) return;
       const more = data === undefined ? '' : ` ${JSON.stringify(data)}`;
       say(`troupe: ${level}: ${safeLine(message + more)}\n`);
     },

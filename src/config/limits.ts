@@ -30,6 +30,10 @@ export const ATTEMPTS_MAX = 100;
 export const RETRIES_MAX = 20;
 export const TEAMMATES_MAX = 512;
 export const FALLBACKS_MAX = 8;
+/** A call waits for its hooks, so they are few and short. */
+export const HOOKS_MAX = 32;
+export const HOOK_TIMEOUT_MS = 10_000;
+export const HOOK_TIMEOUT_MAX_MS = 120_000;
 export const TOUCHES_MAX = 200;
 export const GLOB_MAX = 1_024;
 /** The longest delay a timer takes is 24.8 days. */

@@ -1,25 +1,17 @@
-/**
- * `config.yaml`, of the workspace and of the user, and what becomes of both and the environment: one frozen value in which
- * each setting says where it comes from. Environment over workspace over user over default; a team file's own words
- * go before all of them.
- */
+/** `config.yaml`, of the workspace and of the user: strict keys, each problem with its place. */
 import * as z from 'zod';
 import type { LogLevel } from '../kernel/ports.ts';
-import type { Limits, SandboxSettings } from '../protocol/team.ts';
+import type { Hook } from '../protocol/hook.ts';
 import { readDocument } from './document.ts';
-import { COMPACT_AT, DEFAULTS, FALLBACKS_MAX } from './limits.ts';
-import { type Prices, prices, type RawPrice, readPrice } from './prices.ts';
-import type { Problem } from './problem.ts';
-import {
-  type ProviderSecret,
-  type ProviderSettings,
-  providers,
-  type RawProvider,
-  resolveProviders,
-} from './providers.ts';
+import { hooks, type RawHook, resolveHooks } from './hooks.ts';
+import { FALLBACKS_MAX } from './limits.ts';
+import type { PlaceOf } from './origin.ts';
+import { prices, type RawPrice } from './prices.ts';
+import type { Finding, Problem } from './problem.ts';
+import { providers, type RawProvider } from './providers.ts';
 import { limits, type RawLimits } from './raw-team.ts';
-import { loosens, type RawSandbox, resolveSandbox, sandbox } from './sandbox.ts';
-import { findingsOf, model, object, quote, text } from './schema.ts';
+import { loosens, type RawSandbox, sandbox } from './sandbox.ts';
+import { findingsOf, later, model, object, text } from './schema.ts';
 import { compactAt, type Windows, windows } from './windows.ts';
 
 export interface ConfigFile {
@@ -37,9 +29,13 @@ export interface ConfigFile {
   /** Share of the window at which conversations are compacted. */
   readonly compact_at?: number | undefined;
   readonly sandbox?: RawSandbox | undefined;
+  /** Of the repository's own file only when a person has trusted it. */
+  readonly hooks?: readonly RawHook[] | undefined;
+  /** Where traces would go: part of the format, not of this version. */
+  readonly otel?: unknown;
 }
 
-const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+export const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
 const configSchema: z.ZodType<ConfigFile> = object({
   model: model.optional(),
@@ -52,10 +48,12 @@ const configSchema: z.ZodType<ConfigFile> = object({
   windows: windows.optional(),
   compact_at: compactAt.optional(),
   sandbox: sandbox.optional(),
+  hooks: hooks.optional(),
+  otel: later,
 });
 
 export type ParsedConfig =
-  | { readonly kind: 'ok'; readonly config: ConfigFile }
+  | { readonly kind: 'ok'; readonly config: ConfigFile; readonly placeOf: PlaceOf }
   | { readonly kind: 'problems'; readonly problems: readonly Problem[] };
 
 /** A file that says nothing is an empty config. `inRepository`: it may have been written by anybody. */
@@ -67,142 +65,36 @@ export function parseConfig(
   if (document.kind === 'problems') return document;
   const value = document.value ?? {};
   const checked = configSchema.safeParse(value);
-  if (checked.success && options.inRepository === true && loosens(checked.data.sandbox)) {
+  const findings = checked.success
+    ? refused(checked.data, options.inRepository === true)
+    : findingsOf(checked.error.issues, value);
+  if (!checked.success || findings.length > 0) {
+    return { kind: 'problems', problems: document.locateAll(findings) };
+  }
+  const placeOf: PlaceOf = (path) => document.locate({ path, message: '' });
+  return { kind: 'ok', config: checked.data, placeOf };
+}
+
+/** What is well written and can't be had. */
+function refused({ sandbox: own, hooks: raw, otel }: ConfigFile, inRepository: boolean): Finding[] {
+  const found: Finding[] = [];
+  if (otel !== undefined) {
+    const message = 'is not available in this version: Troupe sends no traces';
+    found.push({ path: ['otel'], message, hint: 'take it away', at: 'key' });
+  }
+  if (inRepository && loosens(own)) {
     const message = 'a repository may not open the sandbox of those who work in it';
     const hint = 'write it in the config of your home (`troupe where`), or in the team file';
-    return {
-      kind: 'problems',
-      problems: document.locateAll([{ path: ['sandbox'], message, hint }]),
-    };
+    found.push({ path: ['sandbox'], message, hint });
   }
-  if (checked.success) return { kind: 'ok', config: checked.data };
-  const problems = document.locateAll(findingsOf(checked.error.issues, value));
-  return { kind: 'problems', problems };
+  resolveHooks(raw ?? [], { prefix: 'hook', origin: '', path: ['hooks'] }, found);
+  return found;
 }
 
-export interface Setting<T> {
-  readonly value: T;
-  /** `default`, the name of an environment variable, or the path of a file. */
-  readonly origin: string;
-}
-
-/** All that is known of models, without secrets: plain data that can go to a thread and may be shown. */
-export interface ModelSettings {
-  readonly providers: Readonly<Record<string, ProviderSettings>>;
-  /** The user's own prices; `priceOf` has the list. */
-  readonly prices: Prices;
-  /** The user's own windows; `windowOf` has the table. */
-  readonly windows: Windows;
-  readonly compactAt: number;
-}
-
-export interface ResolvedConfig {
-  readonly model: Setting<string | null>;
-  readonly limits: { readonly [K in keyof Limits]: Setting<number> };
-  readonly treesRoot: Setting<string | null>;
-  readonly log: Setting<LogLevel>;
-  readonly fallback: Setting<readonly string[]>;
-  readonly sandbox: Setting<SandboxSettings>;
-  readonly models: ModelSettings;
-  /** By provider. Not enumerable: it is in no copy and no JSON of this value. */
-  readonly secrets: Readonly<Record<string, ProviderSecret>>;
-}
-
-export interface ConfigSources {
-  readonly workspaceFile?: { readonly path: string; readonly config: ConfigFile } | undefined;
-  readonly userFile?: { readonly path: string; readonly config: ConfigFile } | undefined;
-  readonly env: Readonly<Record<string, string | undefined>>;
-}
-
-export type ConfigOutcome =
-  | { readonly kind: 'ok'; readonly config: ResolvedConfig }
-  /** A variable of the environment that can't be used. */
-  | { readonly kind: 'problem'; readonly variable: string; readonly message: string };
-
-export function resolveConfig(sources: ConfigSources): ConfigOutcome {
-  const { env } = sources;
-  const files = [sources.workspaceFile, sources.userFile].filter((file) => file !== undefined);
-  const fromModel = env['TROUPE_MODEL'] ?? '';
-  if (fromModel !== '' && !model.safeParse(fromModel).success) {
-    const message = `expected provider/model, found ${quote(fromModel)}`;
-    return { kind: 'problem', variable: 'TROUPE_MODEL', message };
-  }
-  const fromLog = env['TROUPE_LOG'] ?? '';
-  const level = LEVELS.find((one) => one === fromLog);
-  if (fromLog !== '' && level === undefined) {
-    const message = `expected ${LEVELS.join(' or ')}, found ${quote(fromLog)}`;
-    return { kind: 'problem', variable: 'TROUPE_LOG', message };
-  }
-  const resolved = resolveProviders(sources);
-  if (resolved.kind === 'problem') return resolved;
-  function pick<T>(read: (file: ConfigFile) => T | undefined, otherwise: T): Setting<T> {
-    for (const { path, config } of files) {
-      const value = read(config);
-      if (value !== undefined) return Object.freeze({ value, origin: path });
-    }
-    return Object.freeze({ value: otherwise, origin: 'default' });
-  }
-  const fromEnv = <T>(variable: string, value: T): Setting<T> =>
-    Object.freeze({ value, origin: variable });
-  const fromTrees = env['TROUPE_TREES'] ?? '';
-  const limit = (key: keyof Limits): Setting<number> =>
-    pick((file) => file.limits?.[key], DEFAULTS[key]);
-  const shown = {
-    model:
-      fromModel === ''
-        ? pick<string | null>((file) => file.model, null)
-        : fromEnv('TROUPE_MODEL', fromModel),
-    limits: Object.freeze({
-      parallel: limit('parallel'),
-      turns: limit('turns'),
-      depth: limit('depth'),
-      fanout: limit('fanout'),
-    }),
-    treesRoot:
-      fromTrees === ''
-        ? pick<string | null>((file) => file.trees, null)
-        : fromEnv('TROUPE_TREES', fromTrees),
-    log:
-      level === undefined
-        ? pick<LogLevel>((file) => file.log, 'warn')
-        : fromEnv('TROUPE_LOG', level),
-    fallback: pick<readonly string[]>((file) => file.fallback, []),
-    sandbox: pick<SandboxSettings>(
-      (file) => (file.sandbox === undefined ? undefined : resolveSandbox(file.sandbox)),
-      resolveSandbox(undefined),
-    ),
-    models: Object.freeze({
-      providers: resolved.providers,
-      prices: ownPrices(files.map((file) => file.config)),
-      windows: ownWindows(files.map((file) => file.config)),
-      compactAt: pick((file) => file.compact_at, COMPACT_AT).value,
-    }),
-  };
-  return { kind: 'ok', config: withSecrets(shown, resolved.secrets) };
-}
-
-/** The first file that names a model has the word. */
-function ownPrices(configs: readonly ConfigFile[]): Prices {
-  const own: Record<string, ReturnType<typeof readPrice>> = {};
-  for (const { prices: raw = {} } of configs) {
-    for (const [ref, price] of Object.entries(raw)) own[ref] ??= readPrice(price);
-  }
-  return Object.freeze(own);
-}
-
-function ownWindows(configs: readonly ConfigFile[]): Windows {
-  const own: Record<string, number> = {};
-  for (const { windows: raw = {} } of configs) {
-    for (const [ref, tokens] of Object.entries(raw)) own[ref] ??= tokens;
-  }
-  return Object.freeze(own);
-}
-
-function withSecrets(
-  shown: Omit<ResolvedConfig, 'secrets'>,
-  secrets: ResolvedConfig['secrets'],
-): ResolvedConfig {
-  const config = { ...shown, secrets };
-  Object.defineProperty(config, 'secrets', { enumerable: false });
-  return Object.freeze(config);
+/** Those of one config file; ids that it does not give begin with `prefix`. */
+export function hooksOf(
+  { hooks: raw = [] }: ConfigFile,
+  from: { readonly prefix: string; readonly origin: string },
+): readonly Hook[] {
+  return resolveHooks(raw, { ...from, path: ['hooks'] }, []);
 }

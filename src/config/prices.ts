@@ -69,15 +69,23 @@ export function readPrice(raw: RawPrice): Price {
 
 /** The user's exact entry, then his `provider/*`, then the list (also for a dated name of a listed model), else null. */
 export function priceOf(own: Prices, model: string): Price | null {
+  return priceEntry(own, model)?.price ?? null;
+}
+
+/** `key`: of the user's own entry; null: it is of the list. */
+export function priceEntry(
+  own: Prices,
+  model: string,
+): { readonly price: Price; readonly key: string | null } | null {
   const slash = model.indexOf('/');
   const provider = slash < 0 ? model : model.slice(0, slash);
+  for (const key of [model, `${provider}/*`]) {
+    const price = at(own, key);
+    if (price !== undefined) return { price, key };
+  }
   const undated = model.replace(/-20\d{6}$/, '');
-  const found =
-    at(own, model) ??
-    at(own, `${provider}/*`) ??
-    at(LIST_PRICES, model) ??
-    at(LIST_PRICES, undated);
-  return found ?? null;
+  const price = at(LIST_PRICES, model) ?? at(LIST_PRICES, undated);
+  return price === undefined ? null : { price, key: null };
 }
 
 function at(table: Prices, key: string): Price | undefined {

@@ -3,11 +3,24 @@
  * everything that may be shown.
  *
  * Invariants
- * - F5 A key goes only where the person who gave it sends it: an address or a name of a variable from the repository's
- *   own file never gets a key from the environment or from the user's file.
+ * - F5 A key goes only to addresses of who gave it, or of who is trusted more: the person's (environment, own file) before
+ *   `.env` of the checkout before the repository's own file. That file names no variable as a key, and its headers go
+ *   nowhere with another's key but to the built-in addresses.
  */
 import * as z from 'zod';
 import { DURATION_RULE, parseDuration } from './duration.ts';
+import {
+  type Given,
+  inEnvFile,
+  inEnvironment,
+  inVariables,
+  originIn,
+  type Placed,
+  type VariableProblem,
+  type Variables,
+  variableProblem,
+} from './origin.ts';
+import type { Path } from './problem.ts';
 import { duration, name, object, text, whole } from './schema.ts';
 
 export type ProviderKind = 'anthropic' | 'openai';
@@ -109,15 +122,13 @@ const provider = object({
 
 export const providers: z.ZodType<Readonly<Record<string, RawProvider>>> = z.record(name, provider);
 
-export interface ProviderFile {
-  readonly path: string;
+export interface ProviderFile extends Placed {
   readonly config: { readonly providers?: Maybe<Readonly<Record<string, RawProvider>>> };
 }
 
-export interface ProviderSources {
+export interface ProviderSources extends Variables {
   readonly workspaceFile?: Maybe<ProviderFile>;
   readonly userFile?: Maybe<ProviderFile>;
-  readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 export type ProviderOutcome =
@@ -126,7 +137,7 @@ export type ProviderOutcome =
       readonly providers: Readonly<Record<string, ProviderSettings>>;
       readonly secrets: Readonly<Record<string, ProviderSecret>>;
     }
-  | { readonly kind: 'problem'; readonly variable: string; readonly message: string };
+  | VariableProblem;
 
 export function resolveProviders(sources: ProviderSources): ProviderOutcome {
   const found: Record<string, ProviderSettings> = {};
@@ -137,22 +148,16 @@ export function resolveProviders(sources: ProviderSources): ProviderOutcome {
   }
   for (const one of names) {
     const resolved = resolveOne(one, sources);
-    if ('variable' in resolved) return { kind: 'problem', ...resolved };
+    if ('variable' in resolved) return resolved;
     found[one] = Object.freeze(resolved.settings);
     secrets[one] = Object.freeze(resolved.secret);
   }
   return { kind: 'ok', providers: Object.freeze(found), secrets: Object.freeze(secrets) };
 }
 
-interface Given {
-  readonly value: string;
-  readonly origin: string;
-  readonly from: 'env' | 'workspace' | 'user';
-}
-
 type Resolved =
   | { readonly settings: ProviderSettings; readonly secret: ProviderSecret }
-  | { readonly variable: string; readonly message: string };
+  | VariableProblem;
 
 function resolveOne(name: string, sources: ProviderSources): Resolved {
   const workspace = ownOf(sources.workspaceFile, name);
@@ -160,16 +165,16 @@ function resolveOne(name: string, sources: ProviderSources): Resolved {
   const raw: RawProvider = { ...defined(user), ...defined(workspace) };
   const kind = BUILT_IN.find((one) => one === name) ?? raw.kind ?? 'openai';
   const variables = variablesOf(name);
-  const fromEnv = fromVariables(sources.env, variables.urls);
+  const fromEnv = inVariables(sources, variables.urls);
   if (fromEnv !== null && !url.safeParse(fromEnv.value).success) {
     // Not quoted: an address can hold a password.
-    return { variable: fromEnv.origin, message: 'expected an address such as https://host/v1' };
+    return variableProblem(sources, fromEnv, 'expected an address such as https://host/v1');
   }
-  const address =
-    fromEnv ??
-    fromFile(sources.workspaceFile, 'workspace', workspace?.base_url) ??
-    fromFile(sources.userFile, 'user', user?.base_url);
-  const key = findKey(sources, { workspace, user, variables: variables.keys });
+  const address = fromEnv ?? inFiles(sources, name, 'base_url');
+  const key = findKey(sources, name, {
+    named: workspace?.api_key_env ?? user?.api_key_env,
+    variables: variables.keys,
+  });
   const baseUrl = (address?.value ?? DEFAULT_URL[kind]).replace(/\/+$/, '');
   const blocked = whyBlocked(name, { raw, kind, address, key, workspace, user });
   const withKey = blocked === null ? key : null;
@@ -234,23 +239,23 @@ function variablesOf(name: string): { readonly keys: string[]; readonly urls: st
 
 function findKey(
   sources: ProviderSources,
-  where: {
-    readonly workspace: RawProvider | undefined;
-    readonly user: RawProvider | undefined;
-    readonly variables: readonly string[];
-  },
+  name: string,
+  { named, variables }: { readonly named: Maybe<string>; readonly variables: readonly string[] },
 ): Given | null {
-  const { workspace, user, variables } = where;
-  const named = workspace?.api_key_env ?? user?.api_key_env;
-  const [own, ...usual] = variables;
+  const [own = '', ...usual] = variables;
+  const names = [own, ...(named === undefined ? [] : [named]), ...usual];
   return (
-    fromVariables(sources.env, own === undefined ? [] : [own]) ??
-    fromVariables(sources.env, named === undefined ? [] : [named]) ??
-    fromVariables(sources.env, usual) ??
-    fromFile(sources.workspaceFile, 'workspace', workspace?.api_key) ??
-    fromFile(sources.userFile, 'user', user?.api_key)
+    inEnvironment(sources, names) ?? inEnvFile(sources, names) ?? inFiles(sources, name, 'api_key')
   );
 }
+
+/** Whose word is trusted more. */
+const TRUST: Readonly<Record<Given['from'], number>> = {
+  env: 2,
+  user: 2,
+  'env-file': 1,
+  workspace: 0,
+};
 
 /** F5. */
 function whyBlocked(
@@ -278,14 +283,27 @@ function whyBlocked(
   if (workspace?.api_key_env !== undefined) {
     return "the repository's own config names a variable as its key (api_key_env): only your own config may";
   }
-  if (address?.from === 'workspace' && key !== null && key.from !== 'workspace') {
-    return `the repository's own config chooses the address ${address.value}; your key (${key.origin}) is not sent there`;
+  if (address !== null && address.from !== 'env' && address.from !== 'user') {
+    const chosen = `${WHO[address.from]} chooses the address ${address.value}`;
+    if (key !== null && TRUST[address.from] < TRUST[key.from]) {
+      return `${chosen}; your key (${key.origin}) is not sent there`;
+    }
+    if (Object.keys(user?.headers ?? {}).length > 0) {
+      return `${chosen}; your headers are not sent there`;
+    }
   }
-  if (address?.from === 'workspace' && Object.keys(user?.headers ?? {}).length > 0) {
-    return `the repository's own config chooses the address ${address.value}; your headers are not sent there`;
+  // A gateway may be told by a header where to send all of it.
+  const isOthers = key !== null && key.from !== 'workspace';
+  if (isOthers && address !== null && Object.keys(workspace?.headers ?? {}).length > 0) {
+    return `the repository's own config sets headers; with your key (${key.origin}) they are not sent to ${address.value}`;
   }
   return null;
 }
+
+const WHO = {
+  'env-file': 'the .env of this checkout',
+  workspace: "the repository's own config",
+} as const;
 
 function carriesKey(headers: RawProvider['headers']): boolean {
   return Object.keys(headers ?? {}).some((one) =>
@@ -293,20 +311,20 @@ function carriesKey(headers: RawProvider['headers']): boolean {
   );
 }
 
-function fromVariables(env: ProviderSources['env'], variables: readonly string[]): Given | null {
-  for (const variable of variables) {
-    const value = env[variable]?.trim() ?? '';
-    if (value !== '') return { value, origin: variable, from: 'env' };
+/** The repository's file before the user's. */
+function inFiles(
+  sources: ProviderSources,
+  name: string,
+  key: 'base_url' | 'api_key',
+): Given | null {
+  const path: Path = ['providers', name, key];
+  for (const from of ['workspace', 'user'] as const) {
+    const file = from === 'workspace' ? sources.workspaceFile : sources.userFile;
+    const value = ownOf(file, name)?.[key];
+    if (file === undefined || value === undefined) continue;
+    return { value, name: '', origin: originIn(file, path), from };
   }
   return null;
-}
-
-function fromFile(
-  file: ProviderFile | undefined,
-  from: 'workspace' | 'user',
-  value: string | undefined,
-): Given | null {
-  return file === undefined || value === undefined ? null : { value, origin: file.path, from };
 }
 
 function ownOf(file: ProviderFile | undefined, name: string): RawProvider | undefined {

@@ -1,6 +1,7 @@
 /** The team file as people write it (design §15), before defaults: types, and the schema that is checked against them. */
 import * as z from 'zod';
 import type { Effect, PlanRule } from '../protocol/team.ts';
+import { hooks, type RawHook } from './hooks.ts';
 import {
   ATTEMPTS_MAX,
   DEPTH_MAX,
@@ -95,6 +96,7 @@ export interface RawTeam {
   readonly permissions?: Maybe<
     RawPolicy & { readonly default?: Maybe<Effect>; readonly timeout?: Maybe<string> }
   >;
+  readonly hooks?: Maybe<readonly RawHook[]>;
   readonly mcp?: unknown;
   readonly sandbox?: Maybe<RawSandbox>;
 }
@@ -188,6 +190,7 @@ export const teamSchema: z.ZodType<RawTeam> = object({
     timeout: z.union([z.literal('never'), duration]).optional(),
     ...policyKeys,
   }).optional(),
+  hooks: hooks.optional(),
   mcp: later,
   sandbox: sandbox.optional(),
 });

@@ -14,6 +14,7 @@ import type {
   Team,
 } from '../protocol/team.ts';
 import { DURATION_RULE, parseDuration } from './duration.ts';
+import { resolveHooks } from './hooks.ts';
 import { DEFAULTS } from './limits.ts';
 import { type CheckPolicy, examplesOf, resolvePolicy } from './policy-file.ts';
 import { didYouMean, type Finding, type Path } from './problem.ts';
@@ -86,6 +87,8 @@ export function resolveTeam(raw: RawTeam, options: ResolveOptions): Resolved {
   const tasks = rawTasks.map((task, index) => resolveTask(context, task, index));
   const members = resolveMembers(context, raw, goal !== null && rawTasks.length === 0);
   const { defaults } = options;
+  const from = { prefix: 'team', origin: 'the team file', path: ['hooks'] };
+  const hooks = resolveHooks(raw.hooks ?? [], from, errors);
   const team: Team = {
     version: 1,
     name: raw.name,
@@ -111,6 +114,7 @@ export function resolveTeam(raw: RawTeam, options: ResolveOptions): Resolved {
     finish: { verify: resolveGates(context, raw.finish?.verify, ['finish', 'verify']) },
     permissions: resolvePermissions(context, raw),
     sandbox: resolveSandbox(raw.sandbox, defaults.sandbox),
+    ...(hooks.length === 0 ? {} : { hooks }),
   };
   return { team, errors, warnings: context.warnings };
 }

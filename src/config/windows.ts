@@ -36,17 +36,28 @@ export const compactAt: z.ZodNumber = z.number().min(COMPACT_AT_MIN).max(COMPACT
 
 /** The user's exact entry, then his `provider/*`, then the table (also for a dated name), else what is assumed. */
 export function windowOf(own: Windows, model: string): number {
+  return windowEntry(own, model).tokens;
+}
+
+export interface WindowEntry {
+  readonly tokens: number;
+  /** Of the user's own entry; null: he has none. */
+  readonly key: string | null;
+  /** Whether the table has it; else it is assumed. */
+  readonly listed: boolean;
+}
+
+export function windowEntry(own: Windows, model: string): WindowEntry {
   const slash = model.indexOf('/');
   const provider = slash < 0 ? model : model.slice(0, slash);
+  for (const key of [model, `${provider}/*`]) {
+    const tokens = at(own, key);
+    if (tokens !== undefined) return { tokens, key, listed: false };
+  }
   const undated = model.replace(/-20\d{6}$/, '');
-  return (
-    at(own, model) ??
-    at(own, `${provider}/*`) ??
-    at(LISTED, model) ??
-    at(LISTED, undated) ??
-    at(ASSUMED, provider) ??
-    ASSUMED_ELSE
-  );
+  const listed = at(LISTED, model) ?? at(LISTED, undated);
+  const tokens = listed ?? at(ASSUMED, provider) ?? ASSUMED_ELSE;
+  return { tokens, key: null, listed: listed !== undefined };
 }
 
 function at(table: Windows, key: string): number | undefined {

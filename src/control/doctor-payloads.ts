@@ -26,7 +26,7 @@ export async function examinePayloads(workspace: Workspace, run: string): Promis
       const who = places.slice(0, NEEDED_BY_MAX).join(', ');
       const more =
         places.length > NEEDED_BY_MAX ? ` and ${places.length - NEEDED_BY_MAX} more` : '';
-      const detail = `${why.replace(/\.$/, "")}; needed by ${who}${more}`;
+      const detail = `${why.replace(/\.$/, '')}; needed by ${who}${more}`;
       findings.push({ check, ok: false, detail, repair: LOST });
     }
   }

@@ -1,10 +1,11 @@
 /**
- * What is wrong with the journals and the mail of this repository, and what holds its commands, each thing by its place and with what to do about it.
+ * What is wrong with the journals, the mail and the settings of this repository, and what holds its commands, each thing by its place and with what to do about it.
  * Changes nothing, and may look while a supervisor writes.
  */
 import { type JournalProblem, type JournalProblemKind, verifyJournal } from '../journal/index.ts';
 import { systemCode } from '../kernel/errors.ts';
 import type { SandboxReport } from '../kernel/ports.ts';
+import { examineConfig } from './doctor-config.ts';
 import { examinePayloads } from './doctor-payloads.ts';
 import { listFolder, readText } from './files.ts';
 import type { Finding } from './finding.ts';
@@ -41,6 +42,7 @@ export async function examine(workspace: Workspace): Promise<Finding[]> {
     findings.push(...(await payloads(workspace, run)));
   }
   findings.push(await examineSpool(workspace));
+  findings.push(...(await examineConfig(workspace.deps, places)));
   const report = await workspace.deps.sandbox?.(places);
   if (report !== undefined) findings.push(sandboxFinding(report));
   return findings;

@@ -1,6 +1,6 @@
-/** What the doctor found. */
+/** What `troupe doctor` says of one thing. */
 export interface Finding {
-  /** What was looked at: `journal of RUN`, `workspace journal`, `spool`. */
+  /** What was looked at: `journal of RUN`, `workspace journal`, `spool`, `setting model`. */
   readonly check: string;
   readonly ok: boolean;
   readonly detail: string;

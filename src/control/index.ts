@@ -13,6 +13,7 @@ export { examine, sandboxFinding } from './doctor.ts';
 export { errors as controlErrors } from './errors.ts';
 export { eventsOfRun, followEvents } from './events.ts';
 export type { Finding } from './finding.ts';
+export { hooksOfRun } from './hooks.ts';
 export type { LiveControl } from './live.ts';
 export { type LiveControlOptions, makeLiveControl } from './live-control.ts';
 export { checkActors, deadMail, followMail, type MailQuery, readMail } from './mail.ts';

@@ -178,6 +178,12 @@ function within(
   lower: AgentProfile,
   to: { readonly shown: string; readonly notes: string[] },
 ): AgentProfile {
+  if (lower.plan === 'required' && profile.plan !== 'required') {
+    to.notes.push(
+      `note: ${to.shown} is the repository's own ${profile.name}; plans stay required, as in the one of that name that is yours`,
+    );
+    return within({ ...profile, plan: 'required' }, lower, to);
+  }
   const { tools } = lower;
   if (tools === null) return profile;
   const wanted = profile.tools ?? TOOL_NAMES;

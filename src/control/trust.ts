@@ -2,7 +2,7 @@
  * What of a repository can be trusted: the files that tell agents what they may do, who they are and what they can call.
  * Until a person trusts their content they are data that nobody follows (a policy's deny and ask rules excepted).
  */
-import { parsePolicy } from '../config/index.ts';
+import { parseConfig, parsePolicy } from '../config/index.ts';
 import { EXIT, systemCode, TroupeError } from '../kernel/errors.ts';
 import { checkPolicy } from '../permissions/index.ts';
 import type { PermissionRule, PolicyFile, TrustRecord } from '../protocol/index.ts';
@@ -127,6 +127,7 @@ async function readSmall({ deps, places }: Workspace, path: string): Promise<Uin
 }
 
 function opensOf(kind: TrustKind, bytes: Uint8Array): readonly string[] {
+  if (kind === 'config') return hooksOpen(bytes);
   if (kind !== 'policy') return KIND_OPENS[kind];
   const parsed = parsePolicy(bytes, checkPolicy);
   if (parsed.kind === 'problems') return [];
@@ -140,6 +141,14 @@ const KIND_OPENS: Readonly<Record<TrustKind, readonly string[]>> = {
   skills: [],
   mcp: ['starts the tool servers that it names'],
 };
+
+/** What else a config file says needs no trust. */
+function hooksOpen(bytes: Uint8Array): readonly string[] {
+  const parsed = parseConfig(bytes);
+  if (parsed.kind === 'problems') return [];
+  const { hooks = [] } = parsed.config;
+  return hooks.map(({ on, run }) => `runs ${run} (hook, ${on})`);
+}
 
 function policyOpens(file: PolicyFile): readonly string[] {
   const profiles = Object.values(file.profiles);

@@ -34,6 +34,8 @@ export interface ControlDeps {
   /** Version of this Troupe, written into `run.json`. */
   readonly version: string;
   readonly live: LiveSource;
+  /** Of the syntax of `.env`. Left out: no `.env` is read. */
+  readonly parseEnv?: (text: string) => Readonly<Record<string, string | undefined>>;
   /** Folder of the skills that come with Troupe; left out: none. */
   readonly shippedSkills?: string;
   /** What would hold commands here; tried out when asked for. Left out: not known. */

@@ -109,6 +109,12 @@ function draftsOf(record: StoredRunRecord): Draft[] {
     })),
     ...(record.team ?? []).map(draftOfTeam),
     ...(record.asks ?? []).map(draftOfAsk),
+    ...(record.hooks ?? []).map(({ actor, task, ...data }) => ({
+      type: 'hook.said',
+      actor,
+      task,
+      data,
+    })),
   ];
 }
 

@@ -21,6 +21,7 @@ export type EventType =
   | 'call.ended'
   | 'session.compacted'
   | 'decision.made'
+  | 'hook.said'
   | 'mail.accepted'
   | 'mail.seen'
   | 'mail.dead'
@@ -88,6 +89,7 @@ export const EVENT_TYPES: Readonly<Record<EventType, EventInfo>> = {
     'A summary stands for the older part of a conversation; tokens before and after.',
   ),
   'decision.made': durable('A mutating call was judged, and by which rule.'),
+  'hook.said': durable('A hook looked at something: what it said, or that it failed.'),
   'ask.put': durable('A call waits for a person; its id and digest are what an answer names.'),
   'ask.joined': durable('Another actor asks the same: one answer serves both.'),
   'ask.warned': durable('The time of an ask is nearly over.'),

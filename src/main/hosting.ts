@@ -8,6 +8,7 @@ import { PoolHost, ThreadHost } from '../actors/index.ts';
 import type { HostedSupervisor, Io } from '../cli/index.ts';
 import {
   controlErrors,
+  hooksOfRun,
   makeLiveControl,
   makePolicySource,
   policyPlaces,
@@ -105,6 +106,7 @@ async function openOwn(
   });
   return openSupervisor({
     policy,
+    hooks: (file) => hooksOfRun(workspace, userConfigFolder(io.env), file),
     files: deps.files,
     clock: deps.clock,
     random: deps.random,

@@ -1,5 +1,6 @@
 /** Where ports meet the adapters of this machine. What hosts a supervisor comes with `hosting.ts`, only when one is opened. */
 import { fileURLToPath } from 'node:url';
+import { parseEnv } from 'node:util';
 import { connectAt, type Io, type Machine } from '../cli/index.ts';
 import {
   type ControlDeps,
@@ -36,6 +37,7 @@ export function makeMachine(io: Io, version: string): Machine {
     codec: new StructuredCodec(),
     version,
     live: makeLiveSource(io, files),
+    parseEnv,
     shippedSkills: fileURLToPath(new URL('../../skills', import.meta.url)),
     async sandbox(places) {
       const { sandboxOf } = await import('./sandbox.ts');

@@ -34,3 +34,4 @@ export { probeSandbox } from './sandbox.ts';
 export { sha256Hex, socketPathFor } from './socket-path.ts';
 export { StructuredCodec } from './structured-codec.ts';
 export { SystemClock } from './system-clock.ts';
+export { fetchWeb } from './web-fetch.ts';

@@ -59,3 +59,7 @@ export const SANDBOX_OOM_SCORE: number = 500;
 /** How long the sandbox may take to be tried out, and what of its complaints is read. */
 export const SANDBOX_PROBE_MS: number = 10_000;
 export const SANDBOX_PROBE_BYTES: number = 16 * 1024;
+/** One page of the web: its size, the time for all of it, and how often it may send us on. */
+export const WEB_BYTES_MAX: number = 5 * 1024 * 1024;
+export const WEB_MS_MAX = 30_000;
+export const WEB_REDIRECTS_MAX = 5;

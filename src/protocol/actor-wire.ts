@@ -51,6 +51,8 @@ export interface ActorStart {
     readonly snapshot?: PolicySnapshot | undefined;
     /** A sandbox holds the commands of this run. */
     readonly sandboxed?: boolean | undefined;
+    /** Tools that only read, for which hooks want to be asked all the same. */
+    readonly hooked?: readonly string[] | undefined;
   };
   /** Calls of its last incarnation that wait for a person, or whose answer has not reached it: they are made again. */
   readonly asked?: readonly CallId[];
@@ -129,7 +131,8 @@ export type ActorRequest =
 
 export type ActorReply =
   | { readonly type: 'committed'; readonly seq: number }
-  | { readonly type: 'permitted' }
+  /** `input`: what a hook made of it, to be run instead. */
+  | { readonly type: 'permitted'; readonly input?: unknown }
   | { readonly type: 'refused'; readonly reason: string }
   | {
       readonly type: 'acted';

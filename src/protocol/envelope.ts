@@ -23,6 +23,7 @@ export type EnvelopeType =
   | 'shutdown.request'
   | 'shutdown.answer'
   | 'command.finished'
+  | 'hook.context'
   | 'actor.died'
   | 'mail.dead'
   | 'cron.fired';

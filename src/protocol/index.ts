@@ -6,6 +6,7 @@ export * from './actor-wire.ts';
 export * from './ask.ts';
 export * from './envelope.ts';
 export * from './event.ts';
+export * from './hook.ts';
 export * from './payload.ts';
 export * from './policy.ts';
 export * from './provider.ts';

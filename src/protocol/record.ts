@@ -10,6 +10,7 @@
 import type { ActorName, CallId, EnvelopeId, ProcId, TaskId } from '../kernel/ids.ts';
 import type { AskChange } from './ask.ts';
 import type { Mail } from './envelope.ts';
+import type { HookFact } from './hook.ts';
 import type { PayloadRef } from './payload.ts';
 import type { PolicyLayer } from './policy.ts';
 import type { SessionEntry } from './session.ts';
@@ -352,6 +353,8 @@ export interface RunRecord {
   readonly trees?: readonly TreeChange[];
   readonly procs?: readonly ProcChange[];
   readonly decisions?: readonly Decision[];
+  /** What hooks said. */
+  readonly hooks?: readonly HookFact[];
   readonly team?: readonly TeamChange[];
   readonly asks?: readonly AskChange[];
   /** Facts that an actor noted for later runs. */

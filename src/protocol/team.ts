@@ -3,6 +3,7 @@
  * Stored whole in `run.json`, so that a run never depends on files that may change under it.
  */
 import type { ActorName, TaskId } from '../kernel/ids.ts';
+import type { Hook } from './hook.ts';
 
 export type Gate =
   | {
@@ -197,6 +198,8 @@ export interface Team {
   };
   readonly finish: { readonly verify: readonly Gate[] };
   readonly permissions: TeamPermissions;
+  /** Left out: none. */
+  readonly hooks?: readonly Hook[];
   /** Left out by runs that are older than sandboxes: `auto`. */
   readonly sandbox?: SandboxSettings;
 }

@@ -5,6 +5,7 @@ import type {
   ActorRow,
   Grant,
   GrantScope,
+  Hook,
   LiveKind,
   RunFile,
   RunRow,
@@ -48,6 +49,8 @@ export interface SupervisorDeps {
   readonly sha256: (bytes: Uint8Array) => string;
   /** Without it a run is judged by its team file alone, and names of files stand for themselves. */
   readonly policy?: PolicySource;
+  /** Hooks of a run, as they are when a term begins; throws when a file of them can't be used (exit 2). */
+  readonly hooks?: (file: RunFile) => Promise<readonly Hook[]>;
 }
 
 export interface SendRequest {

@@ -18,6 +18,7 @@ import type {
   ActorChange,
   AskChange,
   Decision,
+  HookFact,
   Mail,
   MailDraft,
   NoteFact,
@@ -54,6 +55,7 @@ export class Draft {
   private readonly teamwork: TeamChange[] = [];
   private readonly asks: AskChange[] = [];
   private readonly notes: NoteFact[] = [];
+  private readonly hooks: HookFact[] = [];
   private procsStarted = 0;
   private filled = false;
 
@@ -161,6 +163,12 @@ export class Draft {
     return this;
   }
 
+  hook(fact: HookFact): this {
+    this.hooks.push(fact);
+    this.filled = true;
+    return this;
+  }
+
   dead(to: ActorName, entries: NonNullable<RunRecord['dead']>): this {
     this.sections.to ??= to;
     const own = this.sections.to === to ? entries : entries.map((entry) => ({ ...entry, to }));
@@ -211,6 +219,7 @@ export class Draft {
       ...(this.teamwork.length === 0 ? {} : { team: this.teamwork }),
       ...(this.asks.length === 0 ? {} : { asks: this.asks }),
       ...(this.notes.length === 0 ? {} : { notes: this.notes }),
+      ...(this.hooks.length === 0 ? {} : { hooks: this.hooks }),
       ...(usage === undefined ? {} : { usage }),
       ...(dead === undefined ? {} : { dead }),
     };

@@ -4,6 +4,8 @@
  */
 import type { ActorName, CallId, ErrorShape, ProcId, TaskId } from '../kernel/index.ts';
 import type { ActorReply, ActorStart, Downward, Grant, NoteFact } from '../protocol/index.ts';
+import type { HookWork } from './hooks.ts';
+
 import type { Token } from './inbox.ts';
 
 /** Where a command runs: a tree that exists, or a scratch tree made at a commit for it and removed after it. */
@@ -114,4 +116,7 @@ export type Effect =
   /** Into the workspace journal; the same grant twice is one. */
   | { readonly type: 'grant.keep'; readonly grant: Grant }
   | { readonly type: 'grant.used'; readonly id: string; readonly at: string }
-  | { readonly type: 'mail.later'; readonly name: ActorName; readonly ms: number };
+  | { readonly type: 'mail.later'; readonly name: ActorName; readonly ms: number }
+  | { readonly type: 'hooks.run'; readonly work: HookWork }
+  /** Of one call; its outcome does not matter any more. */
+  | { readonly type: 'hooks.cancel'; readonly id: string };

@@ -12,6 +12,7 @@ import type {
   PolicySnapshot,
   Upward,
 } from '../protocol/index.ts';
+import type { HookReport, HookWork } from './hooks.ts';
 
 /** Names a client's question so that an `answer` effect finds it. */
 export type Token = number;
@@ -87,6 +88,15 @@ export type RunEvent =
       readonly payload?: PayloadRef;
       /** Of a call that is judged: what the disk says of the paths that it names. */
       readonly disk?: CallFacts;
+      /** Hooks have looked at this call; the input is what they made of it. */
+      readonly hooked?: HookReport;
+    }
+  /** Hooks that look at what has happened are through; `seq`: of the record that they followed. */
+  | {
+      readonly type: 'hooks.ended';
+      readonly work: HookWork;
+      readonly report: HookReport;
+      readonly seq: number;
     }
   /** A file of the policy was changed, or a person trusted one. */
   | { readonly type: 'policy.changed'; readonly snapshot: PolicySnapshot }

@@ -99,3 +99,11 @@ export const STATUS_ROWS_MAX = 60;
 export const NOTES_MAX = 200;
 /** From this level on the sandbox counts when a call is judged (permissions §2.14). */
 export const SANDBOX_LEVEL: number = 2;
+/** Of a hook's output, its reason, and the context that it adds. */
+export const HOOK_OUTPUT_MAX: number = 256 * 1024;
+export const HOOK_REASON_MAX = 2_000;
+export const HOOK_CONTEXT_MAX: number = 16 * 1024;
+/** Of a result, as a hook is given it. */
+export const HOOK_RESULT_CHARS: number = 64 * 1024;
+/** A call whose input hooks have rewritten so often is denied. */
+export const HOOK_REWRITES_MAX = 3;

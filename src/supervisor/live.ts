@@ -12,13 +12,16 @@ import {
 } from '../kernel/index.ts';
 import type { HandedOut } from '../mailbox/index.ts';
 import type {
+  ActorReply,
   ActorRequest,
   ActorStatus,
   CallFacts,
   Grant,
+  Hook,
   PolicySnapshot,
   Reason,
 } from '../protocol/index.ts';
+import type { Tightened } from './hooks.ts';
 import type { Token } from './inbox.ts';
 
 export interface LiveActor {
@@ -62,8 +65,21 @@ export interface WaitingCall {
   readonly call: CallId;
   readonly asked: Extract<ActorRequest, { type: 'permit' | 'act' }>;
   readonly disk: CallFacts | undefined;
+  /** What hooks want besides what the rules say. */
+  readonly tightened: Tightened | undefined;
   /** Monotonic. */
   readonly since: number;
+}
+
+/** A call whose hooks run; `reply` is what waits for hooks that follow it. */
+export interface HookingCall {
+  readonly name: ActorName;
+  readonly incarnation: number;
+  readonly request: number;
+  readonly asked: Extract<ActorRequest, { type: 'permit' | 'act' }> | null;
+  readonly reply: ActorReply | null;
+  /** Id of the work. */
+  readonly work: string;
 }
 
 export interface GateProgress {
@@ -100,6 +116,12 @@ export interface Live {
   asksDirty: boolean;
   /** SHA-256 in hex. */
   readonly hash: (text: string) => string;
+  /** Of the user, of the team file, and of the repository when it is trusted. */
+  readonly hooks: readonly Hook[];
+  /** Calls that hooks look at, by call. */
+  readonly hooking: Map<CallId, HookingCall>;
+  /** Tasks that `task_ready` was told of, with their ends until then. */
+  readonly readyTold: Map<TaskId, number>;
   readonly commands: Map<ProcId, CommandPurpose>;
   /** Calls that wait for the end of a command in the background. */
   readonly awaited: Map<CallId, ProcId>;
@@ -163,6 +185,7 @@ export function makeLive(options: {
   hash?: (text: string) => string;
   grants?: ReadonlyMap<string, Grant>;
   sandbox?: number;
+  hooks?: readonly Hook[];
 }): Live {
   return {
     policy: options.policy ?? null,
@@ -173,6 +196,9 @@ export function makeLive(options: {
     grants: options.grants ?? new Map(),
     asksDirty: false,
     hash: options.hash ?? noHash,
+    hooks: options.hooks ?? [],
+    hooking: new Map(),
+    readyTold: new Map(),
     commands: new Map(),
     awaited: new Map(),
     ending: new Set(),

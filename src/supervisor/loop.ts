@@ -20,7 +20,7 @@ import {
   toErrorShape,
 } from '../kernel/index.ts';
 import type { Envelope, RunRecord, StoredRunRecord } from '../protocol/index.ts';
-import { decide, settle } from './decide/index.ts';
+import { decide, noticedBy, settle } from './decide/index.ts';
 import type { Draft } from './draft.ts';
 import type { Effect } from './effect.ts';
 import { type Answered, Executor, type ExecutorDeps } from './effects/executor.ts';
@@ -229,7 +229,8 @@ export class RunLoop {
     const letters: Envelope[] = [];
     applyRecord(this.state, stored, (change) => noteLetter(letters, change));
     if (stored.texts !== undefined) putTaskTexts(this.state, (ref) => textOf(out, ref));
-    this.pending.push({ seq, record: stored, letters, effects });
+    const noticed = noticedBy(this.live, this.state, stored);
+    this.pending.push({ seq, record: stored, letters, effects: [...effects, ...noticed] });
     durable.then(
       () => {
         this.durableSeq = Math.max(this.durableSeq, seq);

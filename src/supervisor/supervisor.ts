@@ -30,6 +30,7 @@ import type {
 
 import { markerOf, ProcessHost } from './effects/commands.ts';
 import { GitWork } from './effects/git.ts';
+import { HookRunner } from './effects/hooks.ts';
 import { ViewFiles } from './effects/views.ts';
 import { GrantBook } from './grants.ts';
 import { SETUP_TIMEOUT_MS, WORKSPACE_SLACK_BYTES } from './limits.ts';
@@ -123,26 +124,23 @@ class RunningSupervisor implements Supervisor {
   }
 
   private async open(file: RunFile): Promise<RunLoop> {
-    const { files, clock, random, exec, logger, repository, hosts, environment, shell } = this.deps;
+    const { files, clock, logger, repository, hosts } = this.deps;
     const directory = `${this.deps.directory}/runs/${file.id}`;
     // First of all: without a policy that can be read nothing of the run is touched.
     const source = this.deps.policy;
     const mark = source?.mark(file) ?? '';
     const policy = (await source?.load(file)) ?? null;
+    const hooks = (await this.deps.hooks?.(file)) ?? file.team.hooks ?? [];
     const outputs = `${directory}/outputs`;
     await files.makeDirectory(outputs);
     const views = new ViewFiles({ files, clock, logger, directory: `${directory}/views` });
     const format = { codec: this.deps.codec, version: this.deps.version };
     const blobs = this.blobsIn(directory);
-    const shared = { files, clock, logger, views, format, blobs };
-    const taken = { ...shared, random, directory: `${directory}/journal` };
+    const shared = { clock, logger, views, format, blobs };
+    const taken = { ...this.deps, ...shared, directory: `${directory}/journal` };
     const { journal, state, damage } = await takeUp(file, taken);
     const processes = new ProcessHost({
-      exec,
-      files,
-      clock,
-      environment,
-      shell,
+      ...this.deps,
       scope: repository.hash,
       run: file.id,
       outputsDirectory: outputs,
@@ -164,6 +162,7 @@ class RunningSupervisor implements Supervisor {
       hash: (text) => this.deps.sha256(new TextEncoder().encode(text)),
       grants: this.book.grants,
       sandbox: sandboxOf(file, this.deps).level,
+      hooks,
     });
     return new RunLoop(state, live, {
       ...shared,
@@ -171,6 +170,7 @@ class RunningSupervisor implements Supervisor {
       ...(source === undefined ? {} : { policy: { source, mark } }),
       git,
       processes,
+      ...(hooks.length === 0 ? {} : { hooks: new HookRunner(this.deps, file) }),
       damage,
       hosts,
       directories: { journal: `${directory}/journal`, outputs, notes: this.memory.path },

@@ -27,6 +27,7 @@ import {
   teamStatusTool,
 } from './team-tools.ts';
 import type { Tool } from './tool.ts';
+import { webFetchTool } from './web-tool.ts';
 
 const TOOLS: readonly Tool[] = [
   readFileTool,
@@ -39,6 +40,7 @@ const TOOLS: readonly Tool[] = [
   loadSkillTool,
   memoryReadTool,
   memoryAppendTool,
+  webFetchTool,
   bashTool,
   bashOutputTool,
   bashWaitTool,

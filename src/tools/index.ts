@@ -20,6 +20,7 @@ export type {
   ToolAccess,
   ToolContext,
   ToolOutcome,
+  WebAccess,
   WorkLimit,
 } from './tool.ts';
 export {

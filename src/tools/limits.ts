@@ -43,6 +43,8 @@ export const BASH_TIMEOUT_MS_MAX: number = 30 * 60_000;
 /** Of a command in the background. */
 export const BACKGROUND_MS_MAX: number = 2 * 60 * 60_000;
 
+export const URL_CHARS_MAX = 4096;
+
 export const SKILL_ARGUMENTS_CHARS_MAX = 20_000;
 /** Together they stay below what a record holds of one call. */
 export const TODO_ITEMS_MAX = 50;

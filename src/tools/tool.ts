@@ -49,9 +49,31 @@ export interface ToolContext {
   readonly shut?: Shut | undefined;
   /** What is remembered, best first; left out: nothing. */
   readonly memory?: ((query: string | undefined) => Promise<readonly string[]>) | undefined;
+  /** The way to the web; left out: there is none. */
+  readonly web?: WebAccess | undefined;
   /** Skills that this actor may load; left out: none. */
   readonly skills?: SkillAccess | undefined;
 }
+
+export interface WebPage {
+  readonly kind: 'page';
+  readonly url: string;
+  readonly status: number;
+  /** The content type, as it came. */
+  readonly type: string;
+  readonly bytes: Uint8Array;
+  readonly cut: boolean;
+}
+
+/** Rejects only when the signal aborts. */
+export type WebAccess = (
+  url: string,
+  signal: AbortSignal,
+) => Promise<
+  | WebPage
+  | { readonly kind: 'elsewhere'; readonly url: string }
+  | { readonly kind: 'refused'; readonly reason: string }
+>;
 
 export interface Shut {
   /** Globs below the root that are not searched, nor what lies below a match. */
@@ -71,6 +93,8 @@ export type ToolAccess =
   | 'read'
   /** Changes files of the tree. */
   | 'write'
+  /** Asks other machines. */
+  | 'net'
   /** Mail, tasks, actors. */
   | 'team'
   /** Starts a process. */

@@ -78,19 +78,34 @@ export function decodeText(
   file: { readonly size: number; readonly path: string; readonly exact: boolean },
 ): TextFile {
   const { size, path } = file;
+  const what = binaryKind(bytes);
+  if (what !== null) return { ok: false, reason: `${path} is ${what} (${size} bytes)` };
   if (size > FILE_BYTES_MAX) {
     return {
       ok: false,
       reason: `${path} is too large (${size} bytes, at most ${FILE_BYTES_MAX}): use grep, or bash with head, tail or sed`,
     };
   }
-  if (isBinary(bytes)) return { ok: false, reason: `${path} is a binary file (${size} bytes)` };
   try {
     return { ok: true, bytes, text: decodeUtf8(bytes, { exact: file.exact }) };
   } catch {
     return { ok: false, reason: `${path} is not UTF-8 text; an edit would damage it` };
   }
 }
+
+/** By its first bytes; null: it may be text. */
+function binaryKind(bytes: Uint8Array): string | null {
+  const start = String.fromCharCode(...bytes.subarray(0, 12));
+  for (const [name, magic] of IMAGES) if (magic.test(start)) return `${name} image, not text`;
+  return isBinary(bytes) ? 'a binary file' : null;
+}
+
+const IMAGES: readonly (readonly [string, RegExp])[] = [
+  ['a PNG', /^\x89PNG/],
+  ['a JPEG', /^\xff\xd8\xff/],
+  ['a GIF', /^GIF8[79]a/],
+  ['a WebP', /^RIFF[^]{4}WEBP/],
+];
 
 export function isBinary(bytes: Uint8Array): boolean {
   return bytes.subarray(0, BINARY_PROBE_BYTES).includes(0);

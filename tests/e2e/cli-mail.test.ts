@@ -29,7 +29,8 @@ let run: RunningCommand;
 
 beforeEach(async () => {
   world = makeWorld();
-  world.write('team.yaml', team(join(world.root, 'go')));
+  // In the sandbox a command sees the repository, and not the folder around it.
+  world.write('team.yaml', team(join(world.repo, '.git/go')));
   world.write('script.yaml', SCRIPT);
   run = world.start('run', 'team.yaml', '--run-id', 'm1');
   await run.saw('task talk started by ada');
@@ -45,7 +46,7 @@ afterEach(async () => {
 const json = (...args: string[]): any => JSON.parse(world.troupe(...args, '--json').stdout);
 
 async function finish(): Promise<Result> {
-  world.write('../go', '');
+  world.write('.git/go', '');
   return run.done;
 }
 

@@ -70,7 +70,8 @@ const lockFiles = (): string[] =>
 
 /** A slow run that is waiting in its second task. */
 async function startSlow(): Promise<RunningCommand> {
-  world.write('slow.yaml', slow(join(world.root, 'go')));
+  // In the sandbox a command sees the repository, and not the folder around it.
+  world.write('slow.yaml', slow(join(world.repo, '.git/go')));
   const command = start('run', 'slow.yaml', '--run-id', 's1');
   await command.saw('task wait started');
   return command;
@@ -171,7 +172,7 @@ test('other terminals watch and stop it; a second run names the holder; resume g
 
   const resumed = start('resume', 's1');
   await resumed.saw('task wait started');
-  world.write('../go', '');
+  world.write('.git/go', '');
   expect((await resumed.done).code).toBe(0);
   expect(world.git('show', 'troupe/s1/main:wait.txt')).toBe('2\n');
 });
@@ -196,7 +197,7 @@ test('kill -9: the run is interrupted, its lock is taken over, and resume ends a
   await command.done;
   expect(json('runs')).toMatchObject([{ state: 'interrupted' }]);
   expect(world.troupe('stop').code).toBe(4);
-  world.write('../go', '');
+  world.write('.git/go', '');
   const resumed = world.troupe('resume', 's1');
   expect(resumed.code, resumed.stderr).toBe(0);
   expect(world.git('log', '--format=%s', 'troupe/s1/main').split('\n')).toHaveLength(

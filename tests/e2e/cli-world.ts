@@ -29,6 +29,8 @@ export interface World {
   git(...args: string[]): string;
   troupe(...args: string[]): Result;
   start(...args: string[]): RunningCommand;
+  /** With more in its environment. */
+  startWith(env: Readonly<Record<string, string>>, ...args: string[]): RunningCommand;
   at(cwd: string, ...args: string[]): Result;
   remove(): void;
 }
@@ -97,6 +99,7 @@ export function makeWorld(options: WorldOptions = {}): World {
     at,
     troupe: (...args) => at(repo, ...args),
     start: (...args) => startCommand(repo, env, args),
+    startWith: (more, ...args) => startCommand(repo, { ...env, ...more }, args),
     remove: () => rmSync(root, { recursive: true, force: true }),
   };
 }

@@ -65,6 +65,7 @@ tasks:
   - { id: fill, prompt: Fill the disk., agent: implementer }
   - { id: after, run: "true", needs: [fill] }
 permissions: { default: allow }
+sandbox: off
 `;
 
 test.skipIf('why' in mounted)(

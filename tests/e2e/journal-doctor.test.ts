@@ -48,7 +48,8 @@ function doctor(): {
 test('all is well: exit 0, each journal counted', () => {
   const { code, all, bad } = doctor();
   expect({ code, bad }).toEqual({ code: 0, bad: [] });
-  expect(all.map(({ check }) => check)).toEqual(['workspace journal', 'journal of d1', 'spool']);
+  const checks = ['workspace journal', 'journal of d1', 'spool', 'sandbox'];
+  expect(all.map(({ check }) => check)).toEqual(checks);
   expect(Object.keys(all[0] ?? {})).toEqual(['check', 'ok', 'detail', 'repair']);
   expect(world.troupe('doctor').stdout).toMatch(/^ok {4}journal of d1: \d+ records in 1 files$/m);
 });

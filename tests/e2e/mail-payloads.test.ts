@@ -43,6 +43,7 @@ tasks:
   - { id: wait, run: "until test -e '${go}'; do sleep 0.1; done" }
 sandbox: off
 permissions: { default: allow }
+sandbox: off
 `;
 
 let world: World;

@@ -162,7 +162,8 @@ rules:
   // Its team file is the person's layer for this run: it lets the scripts run by their default, also while the other is broken.
   writeFileSync(
     join(world.repo, 'team.yaml'),
-    readFileSync(join(world.repo, 'team.yaml'), 'utf8') + 'permissions: { default: allow }\n',
+    readFileSync(join(world.repo, 'team.yaml'), 'utf8') +
+      'permissions: { default: allow }\nsandbox: off\n',
   );
   runHeadless(world, 'r1');
   expect(decisions(world, 'r1')).toEqual([

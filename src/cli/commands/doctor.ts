@@ -1,4 +1,4 @@
-/** `troupe doctor`: what is wrong with journals and mail, and what to do about it. */
+/** `troupe doctor`: what is wrong with journals, mail and settings, and what to do about it; each setting with its origin. */
 import { examine, type Finding } from '../../control/index.ts';
 import { EXIT, type ExitCode } from '../../kernel/errors.ts';
 import type { OptionValues } from '../command.ts';

@@ -6,6 +6,7 @@ import { BlobStore, blobsBeside } from '../../journal/index.ts';
 import { asCallId, mintId } from '../../kernel/index.ts';
 import {
   CryptoRandom,
+  fetchWeb,
   listInside,
   lookAt,
   makeDirectoriesInside,
@@ -79,6 +80,7 @@ export const runActor: ActorRun = async (start, port, signal, given) => {
       notes: () => readNotes(start),
       outputs: makeOutputs({ files, clock, random, directory: start.outputsDirectory }),
       limitWork,
+      web: fetchWeb,
       look: lookAt,
       context: {
         window: windowOf(access.settings.windows, start.model),

@@ -139,6 +139,8 @@ function toolsOf(profile: AgentProfile, possible: readonly string[], hasSkills: 
   if (wanted?.has('bash') === true) for (const name of WITH_BASH) wanted.add(name);
   return possible.filter((name) => {
     if (name === 'load_skill') return hasSkills;
+    // Who may ask strangers was named for it.
+    if (name === 'web_fetch') return wanted?.has(name) === true;
     return wanted === null || wanted.has(name) || TEAM_TOOLS.has(name);
   });
 }

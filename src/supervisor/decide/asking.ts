@@ -1,6 +1,7 @@
 /** A request of a live actor with all that its decision looks at. */
 import type { Actor } from '../../actors/index.ts';
 import type { CallFacts, PayloadRef } from '../../protocol/index.ts';
+import type { Tightened } from '../hooks.ts';
 import type { Happening } from '../inbox.ts';
 import type { Live, LiveActor } from '../live.ts';
 import type { RunState } from '../state.ts';
@@ -20,4 +21,9 @@ export interface Asking {
   readonly disk?: CallFacts | undefined;
   /** A person allowed this very call. */
   readonly approval?: Approval | undefined;
+  /** Hooks have looked at it. */
+  readonly hooked?: boolean | undefined;
+  /** So often they have rewritten its input. */
+  readonly pass?: number | undefined;
+  readonly tightened?: Tightened | undefined;
 }

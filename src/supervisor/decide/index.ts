@@ -21,6 +21,7 @@ import { endOrphan, outputRead, waitOver } from './background.ts';
 import { commandEnded } from './commands.ts';
 import { askCompaction } from './context.ts';
 import { diskFull, holdBack, stopWhenAnswered } from './full-disk.ts';
+import { holdForHooks, hooksEnded } from './hooks-after.ts';
 import { decideSend, deliverNext, settleDead } from './mail.ts';
 import { mergeComputed, nextMerge, refAdvanced } from './merges.ts';
 import { userDecides } from './plans.ts';
@@ -33,9 +34,11 @@ import { advance, dispatch, treeCommitted, treePrepared } from './tasks.ts';
 import { settleTeamwork } from './team-sweep.ts';
 import { refreshView, viewReady } from './view.ts';
 
+export { noticedBy } from './hooks-after.ts';
+
 /** What the event means. */
 export function decide(state: RunState, live: Live, happening: Happening): Draft {
-  return holdBack(live, meaningOf(state, live, happening));
+  return holdForHooks(live, holdBack(live, meaningOf(state, live, happening)));
 }
 
 function meaningOf(state: RunState, live: Live, happening: Happening): Draft {
@@ -98,6 +101,8 @@ function meaningOf(state: RunState, live: Live, happening: Happening): Draft {
       return diskFull(state, live, happening, event.error);
     case 'stopped':
       return stopped(state, live, happening, event.left);
+    case 'hooks.ended':
+      return hooksEnded(state, live, happening, event);
     case 'sweep':
       return sweep(state, live, happening, event.beats);
   }
@@ -105,6 +110,11 @@ function meaningOf(state: RunState, live: Live, happening: Happening): Draft {
 
 /** The next thing to do that follows from the state alone; null when all is waiting for an event. */
 export function settle(state: RunState, live: Live, happening: Happening): Draft | null {
+  const draft = nextOf(state, live, happening);
+  return draft === null ? null : holdForHooks(live, draft);
+}
+
+function nextOf(state: RunState, live: Live, happening: Happening): Draft | null {
   if (live.halting !== null) return stopWhenAnswered(state, live, happening);
   if (state.run.ended !== null || state.run.startedAt === null) return null;
   for (const id of live.dirty) {

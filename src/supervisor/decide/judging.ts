@@ -20,6 +20,7 @@ import {
   touchesOf,
 } from '../../permissions/index.ts';
 import type { CallFacts, Grant, GrantOffer } from '../../protocol/index.ts';
+import type { Tightened } from '../hooks.ts';
 import type { Happening } from '../inbox.ts';
 import type { Live } from '../live.ts';
 import type { RunState } from '../state.ts';
@@ -35,6 +36,7 @@ export interface Who {
   /** What the disk says of the call; unset: there is no disk, and names stand for themselves. */
   readonly disk?: CallFacts | undefined;
   readonly approval?: Approval | undefined;
+  readonly tightened?: Tightened | undefined;
 }
 
 /** A person's yes to exactly this. */
@@ -64,7 +66,7 @@ export function judgeFor(who: Who, call: Call): Judged {
   const rules = rulesFor(state, live, actor.name);
   const judged = gated(who, call, judgeCall(call, rules, place, grantedTo(who, profile)));
   const tree = root ?? '/';
-  return withApproval(who, {
+  return withWords(who, {
     action: judged.action,
     rule: judged.rule,
     reason: judged.reason,
@@ -105,7 +107,10 @@ function gated({ state, actor }: Who, call: Call, judged: Judgement): Judgement 
 export function judgeCommands(who: Who, commands: readonly string[]): Judged {
   const each = commands.map((command) => ({
     command,
-    judged: judgeFor({ ...who, approval: undefined }, { tool: 'bash', input: { command } }),
+    judged: judgeFor(
+      { ...who, approval: undefined, tightened: undefined },
+      { tool: 'bash', input: { command } },
+    ),
   }));
   const denied = each.find(({ judged }) => judged.action === 'deny');
   if (denied !== undefined) {
@@ -114,8 +119,8 @@ export function judgeCommands(who: Who, commands: readonly string[]): Judged {
   }
   const asks = each.filter(({ judged }) => judged.action === 'ask');
   const [first] = asks;
-  if (first === undefined) return ALLOWED;
-  return withApproval(who, {
+  if (first === undefined) return wordsOn(who, commands);
+  return withWords(who, {
     ...first.judged,
     reason: `the command \`${first.command}\`: ${first.judged.reason}`,
     command: null,
@@ -135,6 +140,39 @@ const ALLOWED: Judged = {
   touches: () => [],
   offer: () => null,
 };
+
+/** What is not judged by rules, for want of anything in it that they are about: only hooks have a say. */
+export function wordsOn(who: Who, about: unknown): Judged {
+  if (who.tightened === undefined) return ALLOWED;
+  const profile = profileOf(who.state, who.actor.name);
+  return withWords(who, {
+    ...ALLOWED,
+    digest: () => who.live.hash(JSON.stringify(['hook', profile, about])),
+  });
+}
+
+/** Hooks only tighten (P40), and what they want asked is asked each time; then a person's yes to exactly this counts. */
+function withWords(who: Who, judged: Judged): Judged {
+  return withApproval(who, tighten(who, judged));
+}
+
+function tighten({ state, tightened }: Who, judged: Judged): Judged {
+  if (tightened === undefined || judged.action === 'deny') return judged;
+  const { rule } = tightened;
+  const offer = (): null => null;
+  if (tightened.action === 'ask' && state.file.attended) {
+    return { ...judged, action: 'ask', rule, reason: tightened.reason, offer };
+  }
+  const nobody = tightened.action === 'ask' ? ', and nobody can be asked (headless)' : '';
+  return {
+    ...judged,
+    action: 'deny',
+    rule,
+    reason: `${tightened.reason}${nobody}`,
+    command: null,
+    offer,
+  };
+}
 
 function withApproval({ approval }: Who, judged: Judged): Judged {
   if (judged.action !== 'ask' || approval === undefined) return judged;

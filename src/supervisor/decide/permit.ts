@@ -18,7 +18,8 @@ export function permit(
   const place = workplaceOf(state, actor.name);
   const judged = judgeFor(asking, { tool: request.tool, input: request.input });
   // What only reads comes here to be asked about.
-  const reads = toolNamed(request.tool)?.access === 'read';
+  const access = toolNamed(request.tool)?.access;
+  const reads = access === 'read' || access === 'net';
   const noPlace = place === null || !(place.writable || reads);
   if (judged.action === 'ask' && !noPlace) return putAsk(asking, draft, request, judged);
   noteGrantUse(asking, draft, judged);
@@ -34,5 +35,11 @@ export function permit(
     reason,
     revision: judged.revision,
   });
-  return reply(asking, draft, allowed ? { type: 'permitted' } : { type: 'refused', reason });
+  // Hooks may have made another input of it than the thread knows.
+  const input = asking.hooked === true ? { input: request.input } : {};
+  return reply(
+    asking,
+    draft,
+    allowed ? { type: 'permitted', ...input } : { type: 'refused', reason },
+  );
 }

@@ -14,6 +14,7 @@ import type {
   Upward,
 } from '../../protocol/index.ts';
 import { Draft } from '../draft.ts';
+import type { HookReport } from '../hooks.ts';
 import type { Happening, RunEvent } from '../inbox.ts';
 import { NUDGES_MAX } from '../limits.ts';
 import type { Live, LiveActor } from '../live.ts';
@@ -28,6 +29,8 @@ import { overBudget, spentText } from './budget.ts';
 import { cancelAct } from './commands.ts';
 import { tellTeam } from './context.ts';
 import { refuseAct } from './full-disk.ts';
+import { afterHooks, hooksFirst } from './hooks.ts';
+import { idleHooks } from './hooks-after.ts';
 import { permit } from './permit.ts';
 import { gateOf, openPlanOf } from './plan-gate.ts';
 import { suspectsAmong } from './poison.ts';
@@ -45,7 +48,7 @@ export function decideRequest(
   happening: Happening,
   from: Extract<RunEvent, { type: 'request' }>,
 ): Draft {
-  const { name, incarnation, upward, payload, disk } = from;
+  const { name, incarnation, upward, payload, disk, hooked } = from;
   const actor = live.actors.get(name);
   const facts = actorOf(state.actors, name);
   if (actor === undefined || facts === null || actor.incarnation !== incarnation) {
@@ -63,10 +66,10 @@ export function decideRequest(
     ...(payload === undefined ? {} : { payload }),
     ...(disk === undefined ? {} : { disk }),
   };
-  return answer({ ...asking, ...more }, upward.request);
+  return answer({ ...asking, ...more }, upward.request, hooked);
 }
 
-function answer(asking: Asking, request: ActorRequest): Draft {
+function answer(asking: Asking, request: ActorRequest, report?: HookReport): Draft {
   const { state, happening, actor } = asking;
   const draft = new Draft(state, happening);
   const { full } = asking.live;
@@ -77,16 +80,19 @@ function answer(asking: Asking, request: ActorRequest): Draft {
       ? reply(asking, draft, { type: 'noted' })
       : draft;
   }
+  if (report !== undefined && (request.type === 'permit' || request.type === 'act')) {
+    return afterTheirWord(asking, draft, { asked: request, report });
+  }
   switch (request.type) {
     case 'answer':
       return commitAnswer(asking, draft, request);
     case 'result':
       return commitResult(asking, draft, request);
     case 'permit':
-      return answered(asking, draft, request) ?? permit(asking, draft, request);
+      return looked(asking, draft, request) ?? permit(asking, draft, request);
     case 'act':
       setPhase(asking, 'tooling');
-      return answered(asking, draft, request) ?? decideAct(asking, draft, request);
+      return looked(asking, draft, request) ?? decideAct(asking, draft, request);
     case 'team':
       return tellTeam(asking, draft);
     case 'delivered':
@@ -95,6 +101,7 @@ function answer(asking: Asking, request: ActorRequest): Draft {
       return reply(asking, draft, { type: 'noted' });
     case 'idle':
       setPhase(asking, 'idle');
+      idleHooks(asking.live, draft, { ...actor, request: asking.request });
       return becameIdle(asking, reply(asking, draft, { type: 'noted' }), request.why);
     case 'stuck':
       setPhase(asking, 'idle');
@@ -107,13 +114,35 @@ function answer(asking: Asking, request: ActorRequest): Draft {
   }
 }
 
+/** Hooks first, then the answer that it came back for; null: it is to be decided now. */
+function looked(asking: Asking, draft: Draft, asked: AskedRequest): Draft | null {
+  return hooksFirst(asking, draft, asked, asking.pass ?? 0) ?? answered(asking, draft, asked);
+}
+
+/** The word of its hooks came with the request. */
+function afterTheirWord(
+  asking: Asking,
+  draft: Draft,
+  what: { readonly asked: AskedRequest; readonly report: HookReport },
+): Draft {
+  const { asked, report } = what;
+  const next = afterHooks(asking, draft, what);
+  if (next === null) return draft;
+  const now = { ...next.asking, ...(next.again ? { pass: report.pass } : {}) };
+  return (
+    looked(now, draft, asked) ??
+    (asked.type === 'permit' ? permit(now, draft, asked) : decideAct(now, draft, asked))
+  );
+}
+
 /** A call whose answer came while its actor was away (P31); null when there is none. */
 function answered(asking: Asking, draft: Draft, asked: AskedRequest): Draft | null {
   const ask = askOfCall(asking.state.asks, asked.call);
   if (ask === null || ask.answer === null) return null;
   const { actor, request, disk, happening } = asking;
   const { name, incarnation } = actor;
-  const waiting = { name, incarnation, request, call: asked.call, asked, disk };
+  const { tightened } = asking;
+  const waiting = { name, incarnation, request, call: asked.call, asked, disk, tightened };
   return deliver(asking, draft, { ask, waiting: { ...waiting, since: happening.monotonicMs } });
 }
 

@@ -139,10 +139,14 @@ export function heldTask(state: RunState, name: ActorName): TaskNode | null {
 /** What a call of an actor is judged by: the policy as it is now, and what the run knows of its user. */
 export function rulesFor(
   state: RunState,
-  live: Pick<Live, 'policy'>,
+  live: Pick<Live, 'policy' | 'hooks'>,
   name: ActorName,
 ): ActorStart['permissions'] {
   const { attended, home, team } = state.file;
+  // A thread decides reads by itself, but for those that a hook names.
+  const hooked = live.hooks
+    .filter((hook) => hook.on === 'before_tool')
+    .flatMap((hook) => hook.tools ?? []);
   return {
     ...team.permissions,
     attended,
@@ -150,6 +154,7 @@ export function rulesFor(
     ...(home === undefined ? {} : { home }),
     path: pathOf(state, name),
     ...(live.policy === null ? {} : { snapshot: live.policy }),
+    ...(hooked.length === 0 ? {} : { hooked }),
   };
 }
 

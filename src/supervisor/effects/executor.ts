@@ -17,6 +17,7 @@ import type { CommandOutcome, RunEvent, Token } from '../inbox.ts';
 import { KILL_GRACE_MS, STOP_GRACE_MS, THREAD_GRACE_MS } from '../limits.ts';
 import type { ProcessHost } from './commands.ts';
 import { type GitWork, messageOf, requireStorage } from './git.ts';
+import type { HookRunner } from './hooks.ts';
 
 /** What the executor asks of git and of the process host; a bench or a simulation brings its own. */
 export type TreeWork = Pick<
@@ -41,6 +42,8 @@ export interface ExecutorDeps {
   readonly blobs: Pick<BlobStore, 'put' | 'get'>;
   readonly processes: CommandWork;
   readonly memory?: { keep(notes: Of<'memory.keep'>['notes']): Promise<void> };
+  /** Left out: nothing runs hooks. */
+  readonly hooks?: Pick<HookRunner, 'take' | 'idle' | 'close'>;
   readonly hosts: { readonly thread: ActorHost; readonly pool: ActorHost };
   readonly directories: {
     readonly journal: string;
@@ -89,15 +92,13 @@ export class Executor {
 
   /** `seq`: of the record that the effect follows. Never throws. */
   execute(effect: Effect, seq: number | null): void {
+    const at = seq ?? this.deps.durableSeq();
     switch (effect.type) {
       case 'reply':
-        this.postReply(effect, seq ?? this.deps.durableSeq());
+        this.postReply(effect, at);
         return;
       case 'answer':
-        this.deps.answer(effect.token, {
-          value: effect.value,
-          seq: seq ?? this.deps.durableSeq(),
-        });
+        this.deps.answer(effect.token, { value: effect.value, seq: at });
         return;
       case 'refuse':
         this.deps.refuse(effect.token, effect.error);
@@ -138,6 +139,10 @@ export class Executor {
           this.inLine(by, () => this.deps.memory?.keep(effect.notes));
         }
         return;
+      case 'hooks.run':
+      case 'hooks.cancel':
+        this.track(this.deps.hooks?.take(effect, at, this.deps.post));
+        return;
       case 'command.kill':
         this.deps.processes.kill(effect.id);
         return;
@@ -160,6 +165,15 @@ export class Executor {
     }
   }
 
+  /** `at`: of the record that it acknowledges, when it does not say so itself. */
+  private postReply(effect: Of<'reply'>, at: number): void {
+    const { id, name, reply } = effect;
+    const filled = reply.type === 'committed' && reply.seq === 0 ? { ...reply, seq: at } : reply;
+    this.inLine(name, () => {
+      this.handleOf(effect)?.post([{ type: 'reply', id, reply: filled }]);
+    });
+  }
+
   /** Waits for what is being done; false when nothing was. */
   async drain(): Promise<boolean> {
     if (this.inFlight.size === 0) return false;
@@ -170,6 +184,7 @@ export class Executor {
   /** Ends threads and processes by force; nothing is reported any more. */
   async abandon(): Promise<void> {
     this.over.abort();
+    this.deps.hooks?.close();
     const ends = [...this.handles.values()].map(({ handle }) => handle.kill());
     await Promise.allSettled([...ends, this.deps.processes.close(KILL_GRACE_MS)]);
   }
@@ -259,14 +274,6 @@ export class Executor {
     this.handles.set(name, { handle, incarnation });
   }
 
-  private postReply(effect: Of<'reply'>, seq: number): void {
-    const { id, reply } = effect;
-    const filled = reply.type === 'committed' ? { ...reply, seq } : reply;
-    this.inLine(effect.name, () => {
-      this.handleOf(effect)?.post([{ type: 'reply', id, reply: filled }]);
-    });
-  }
-
   /** Who receives mail receives the whole of it (M8). */
   private postMail(effect: Of<'actor.post'>): void {
     if (!effect.messages.some(isByReference)) {
@@ -352,6 +359,7 @@ export class Executor {
       await clock.sleep(graceMs, this.answered.signal).catch(() => undefined);
     }
     await this.graceOver(forAnswers === true ? STOP_GRACE_MS : graceMs);
+    this.deps.hooks?.close();
     const ends = [...this.handles.values()].map(({ handle }) => handle.stop(THREAD_GRACE_MS));
     const processes = this.deps.processes.close(KILL_GRACE_MS);
     await Promise.allSettled(ends);
@@ -362,10 +370,11 @@ export class Executor {
     await this.deps.closeRun();
   }
 
-  /** Resolves when no command runs any more, when the grace is over, or when somebody is in a hurry. */
+  /** Resolves when no command and no hook runs any more, when the grace is over, or when somebody is in a hurry. */
   private async graceOver(graceMs: number): Promise<void> {
     const waiting = this.deps.clock.sleep(graceMs, this.hurry.signal).catch(() => undefined);
-    await Promise.race([this.deps.processes.idle(), waiting]);
+    const { processes, hooks } = this.deps;
+    await Promise.race([Promise.all([processes.idle(), hooks?.idle()]), waiting]);
     this.hurry.abort();
     await waiting;
   }

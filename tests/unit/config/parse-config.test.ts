@@ -28,6 +28,41 @@ test('F3: a config has known keys only, each problem with its place', () => {
   `);
 });
 
+test('F3: what is part of the format and not of this version is refused by name', () => {
+  expect(config('log: info\notel: { endpoint: http://x }\n')).toEqual([
+    'config.yaml:2:1: otel: is not available in this version: Troupe sends no traces (take it away)',
+  ]);
+});
+
+test('an origin has the line, also in prices and windows', () => {
+  const text =
+    'limits:\n  turns: 9\nwindows:\n  a/*: 4000\nprices: { a/b: { input: 1, output: 2 } }\n';
+  const parsed = parseConfig(text);
+  if (parsed.kind !== 'ok') throw new Error('refused');
+  const outcome = resolveConfig({ userFile: { path: 'u', ...parsed }, env: {} });
+  if (outcome.kind !== 'ok') throw new Error(outcome.message);
+  const { limits, windows, prices, models } = outcome.config;
+  expect(limits.turns).toEqual({ value: 9, origin: 'u:2' });
+  expect(windows['a/*']).toEqual({ value: 4000, origin: 'u:4' });
+  expect(prices['a/b']?.origin).toBe('u:5');
+  expect(models.windows).toEqual({ 'a/*': 4000 });
+});
+
+test('TROUPE_FALLBACK lists models, each of them a model', () => {
+  const ok = resolveConfig({ env: { TROUPE_FALLBACK: 'a/b, c/d' } });
+  expect(ok).toMatchObject({
+    config: { fallback: { value: ['a/b', 'c/d'], origin: 'TROUPE_FALLBACK' } },
+  });
+  expect(resolveConfig({ env: { TROUPE_FALLBACK: 'a/b,x' } })).toMatchObject({
+    variable: 'TROUPE_FALLBACK',
+    message: 'expected provider/model, with commas between them, found "x"',
+  });
+  const many = Array.from({ length: 9 }, (_, n) => `a/${n}`).join();
+  expect(resolveConfig({ env: { TROUPE_FALLBACK: many } })).toMatchObject({
+    message: 'expected at most 8 models, found 9',
+  });
+});
+
 test('each setting says where it comes from: environment, workspace, user, default', () => {
   const workspaceFile = {
     path: '/w/.troupe/config.yaml',
@@ -56,6 +91,9 @@ test('each setting says where it comes from: environment, workspace, user, defau
     log: { value: 'error', origin: userFile.path },
     fallback: { value: [], origin: 'default' },
     sandbox: { value: { mode: 'auto', read: [], write: [] }, origin: 'default' },
+    prices: {},
+    windows: {},
+    compactAt: { value: 0.8, origin: 'default' },
   });
   expect(Object.isFrozen(outcome.config)).toBe(true);
   expect(Object.isFrozen(outcome.config.limits.parallel)).toBe(true);
@@ -65,6 +103,7 @@ test('a variable of the environment that can not be used is named', () => {
   expect(resolveConfig({ env: { TROUPE_MODEL: 'sonnet' } })).toEqual({
     kind: 'problem',
     variable: 'TROUPE_MODEL',
+    file: null,
     message: 'expected provider/model, found "sonnet"',
   });
   expect(resolveConfig({ env: { TROUPE_LOG: 'loud' } })).toMatchObject({ variable: 'TROUPE_LOG' });

@@ -112,6 +112,18 @@ test('F5: an address from the repository gets no key of the user, and names no v
   });
 });
 
+test('F5: headers of the repository go with no key of the user to a gateway', () => {
+  const workspace = 'providers: { anthropic: { headers: { x-custom-host: evil } } }';
+  const gateway = { ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: 'https://gateway' };
+  const told = resolve({ workspace, env: gateway });
+  expect(told.secrets['anthropic']).toEqual({ key: null, headers: {} });
+  expect(told.models.providers['anthropic']?.blocked).toContain('sets headers');
+  expect(resolve({ workspace, env: { ANTHROPIC_API_KEY: KEY } }).secrets['anthropic']).toEqual({
+    key: KEY,
+    headers: { 'x-custom-host': 'evil' },
+  });
+});
+
 test('secrets are in no JSON and no copy of the config', () => {
   const config = resolve({
     user: 'providers: { openai: { headers: { x-org: hidden-org } } }',
@@ -137,6 +149,7 @@ test('a bad address in the environment is told by its variable, not quoted', () 
   expect(resolveConfig({ env })).toEqual({
     kind: 'problem',
     variable: 'OPENAI_BASE_URL',
+    file: null,
     message: 'expected an address such as https://host/v1',
   });
 });

@@ -38,6 +38,7 @@ test('the parameters of each tool are those of the agreement', () => {
       "load_skill name arguments? (thread)",
       "memory_read query? (thread)",
       "memory_append text (supervisor)",
+      "web_fetch url (thread)",
       "bash command timeout_ms? background? (supervisor)",
       "bash_output id offset? (supervisor)",
       "bash_wait id timeout_ms? (supervisor)",

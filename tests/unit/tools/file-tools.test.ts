@@ -225,3 +225,15 @@ test('what became of a cut multi_edit is read off the file', async () => {
   expect(await effect('half')).toBe('unknown');
   expect(await effect('none')).toBe('unknown');
 });
+
+test('read_file names images and large binary files by what they are, with their size', async () => {
+  const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a]);
+  const sparse = new Uint8Array(11 * 1024 * 1024);
+  const context = contextOf(new MemoryTree({ 'a.png': png, sparse }));
+  expect(await call('read_file', { path: 'a.png' }, context)).toBe(
+    '! a.png is a PNG image, not text (6 bytes)',
+  );
+  expect(await call('read_file', { path: 'sparse' }, context)).toBe(
+    '! sparse is a binary file (11534336 bytes)',
+  );
+});

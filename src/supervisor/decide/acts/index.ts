@@ -5,6 +5,8 @@
 import { parseCall } from '../../../tools/index.ts';
 import type { Draft } from '../../draft.ts';
 import type { Asking } from '../asking.ts';
+import { putAsk } from '../asks/put.ts';
+import { wordsOn } from '../judging.ts';
 import { planGate } from '../plan-gate.ts';
 import { finishAct } from '../results.ts';
 import type { Act, Input } from './act.ts';
@@ -55,5 +57,21 @@ export function decideAct(asking: Asking, draft: Draft, act: Act): Draft {
   // A command is judged where it is run, and its refusal is a decision on record.
   const gate = act.tool === 'bash' ? null : planGate(asking.state, asking.actor.name, act);
   if (gate !== null) return finishAct(asking, draft, act, { ok: false, text: `not run: ${gate}` });
-  return run(asking, draft, act, parsed.input as Input);
+  return byHook(asking, draft, act) ?? run(asking, draft, act, parsed.input as Input);
+}
+
+/** Calls with a judgement of their own. */
+const JUDGED: ReadonlySet<string> = new Set(['bash', 'create_task']);
+
+/** A hook is against a call that no rule is about; null: it may run. */
+function byHook(asking: Asking, draft: Draft, act: Act): Draft | null {
+  if (asking.tightened === undefined || JUDGED.has(act.tool)) return null;
+  const judged = wordsOn(asking, [act.tool, act.input]);
+  if (judged.action === 'allow') return null;
+  if (judged.action === 'ask') return putAsk(asking, draft, act, judged);
+  const { name } = asking.actor;
+  const { call, tool, input } = act;
+  const { rule, reason } = judged;
+  draft.decided({ actor: name, call, tool, input, effect: 'deny', rule, reason });
+  return finishAct(asking, draft, act, { ok: false, text: `not run: ${reason}` });
 }

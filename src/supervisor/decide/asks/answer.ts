@@ -157,9 +157,9 @@ export function judgeAgain(state: RunState, live: Live, happening: Happening): D
     const waiting = ask.waiters
       .map((one) => live.waiting.get(one.call))
       .find((one) => one !== undefined);
-    if (waiting === undefined || waiting.asked.tool === 'create_task') continue;
-    const { name, disk, asked } = waiting;
-    const who = { state, live, happening, actor: { name }, disk };
+    if (waiting === undefined || !isOneCall(waiting.asked)) continue;
+    const { name, disk, asked, tightened } = waiting;
+    const who = { state, live, happening, actor: { name }, disk, tightened };
     const judged = judgeFor(who, { tool: asked.tool, input: asked.input });
     if (judged.action === 'ask' && judged.digest() === ask.digest) continue;
     if (judged.action === 'allow') {
@@ -186,11 +186,16 @@ export function answerNext(state: RunState, live: Live, happening: Happening): D
     const facts = waiting === null ? null : actorOf(state.actors, waiting.name);
     if (waiting === null || actor === undefined || facts === null) continue;
     if (actor.incarnation !== waiting.incarnation) continue;
-    const { request, disk } = waiting;
-    const asking = { state, live, happening, facts, actor, request, disk };
+    const { request, disk, tightened } = waiting;
+    const asking = { state, live, happening, facts, actor, request, disk, tightened, hooked: true };
     return ask === null ? run(asking, draft, waiting) : deliver(asking, draft, { ask, waiting });
   }
   return null;
+}
+
+/** Judged by rules as it is, not by the commands that it would bring. */
+function isOneCall(asked: WaitingCall['asked']): boolean {
+  return asked.type === 'permit' || asked.tool === 'bash';
 }
 
 function run(asking: Asking, draft: Draft, { asked }: WaitingCall): Draft {

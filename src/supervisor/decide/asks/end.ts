@@ -5,6 +5,7 @@ import { askOfCall } from '../../../permissions/index.ts';
 import type { Draft } from '../../draft.ts';
 import type { Live, WaitingCall } from '../../live.ts';
 import type { RunState } from '../../state.ts';
+import { dropHooks, dropHooksOf } from '../hooks.ts';
 import { finishAct } from '../results.ts';
 import { placeHolder } from '../roster.ts';
 
@@ -18,12 +19,14 @@ export function withdrawOf(draft: Draft, live: Live, name: ActorName, reason: st
   for (const waiting of live.waiting.values()) {
     if (waiting.name === name) live.waiting.delete(waiting.call);
   }
+  dropHooks(draft, live, name, null);
   live.held.delete(name);
   if (draft.state.asks.paused.has(name)) draft.ask({ type: 'actor.unpaused', actor: name });
 }
 
 /** One call was closed by its thread. */
 export function withdrawCall(draft: Draft, live: Live, call: CallId, reason: string): void {
+  dropHooksOf(draft, live, call);
   const ask = askOfCall(draft.state.asks, call);
   if (ask !== null) draft.ask({ type: 'ask.withdrawn', id: ask.id, call, reason });
   stopWaiting(draft, live, call);
@@ -32,6 +35,7 @@ export function withdrawCall(draft: Draft, live: Live, call: CallId, reason: str
 /** Interrupt mail: what waits is off, and its result says so; file calls are closed by the thread itself. */
 export function interruptAsks(draft: Draft, live: Live, name: ActorName): void {
   const actor = live.actors.get(name);
+  dropHooks(draft, live, name, 'interrupted by mail while hooks looked at it; it was not run');
   for (const waiting of live.waiting.values()) {
     if (waiting.name !== name) continue;
     withdrawCall(draft, live, waiting.call, 'its actor was interrupted by mail');

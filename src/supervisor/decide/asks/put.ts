@@ -33,6 +33,7 @@ export function putAsk(asking: Asking, draft: Draft, request: AskedRequest, judg
     call,
     asked: request,
     disk: asking.disk,
+    tightened: asking.tightened,
     since: happening.monotonicMs,
   });
   actor.phase = 'waiting';
