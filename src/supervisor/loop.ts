@@ -19,7 +19,8 @@ import {
   type TroupeError,
   toErrorShape,
 } from '../kernel/index.ts';
-import type { Envelope, StoredRunRecord } from '../protocol/index.ts';
+import { type ChainKeys, type ChainTip, isAudited, markFor } from '../permissions/index.ts';
+import type { Envelope, RunRecord, StoredRunRecord } from '../protocol/index.ts';
 import { decide, noticedBy, settle } from './decide/index.ts';
 import type { Draft } from './draft.ts';
 import type { Effect } from './effect.ts';
@@ -30,7 +31,12 @@ import { noteLetter, type ViewFiles } from './effects/views.ts';
 import { inboxFull } from './errors.ts';
 import type { Happening, RunEvent, Token } from './inbox.ts';
 import { InboxQueue } from './inbox-queue.ts';
-import { COMMIT_BYTES_MAX, COMMIT_RECORDS_MAX, INBOX_BYTES_MAX } from './limits.ts';
+import {
+  AUDIT_HEAD_STEP,
+  COMMIT_BYTES_MAX,
+  COMMIT_RECORDS_MAX,
+  INBOX_BYTES_MAX,
+} from './limits.ts';
 import type { Live } from './live.ts';
 import type { PolicySource } from './policy-source.ts';
 import { taskRows } from './rows.ts';
@@ -49,6 +55,8 @@ export interface LoopDeps
     'note' | 'noteTasks' | 'flush' | 'hurry' | 'close' | 'sizes' | 'sync'
   >;
   readonly format: SnapshotFormat;
+  /** Chains the log for the audit. */
+  readonly audit?: { readonly keys: ChainKeys; head(tip: ChainTip): Promise<void> };
   readonly damage: Damage;
   /** Where the policy comes from, and its mark when it was read; without it the policy never changes. */
   readonly policy?: { readonly source: PolicySource; readonly mark: string };
@@ -213,7 +221,7 @@ export class RunLoop {
   }
 
   private commit(draft: Draft): void {
-    const record = draft.record();
+    const record = this.chained(draft.record());
     const { effects } = draft;
     if (record === null) {
       if (effects.length > 0) this.pending.push({ seq: null, record: null, letters: [], effects });
@@ -235,6 +243,13 @@ export class RunLoop {
       },
       (thrown: unknown) => this.fail(ensureError(thrown)),
     );
+  }
+
+  /** P50. */
+  private chained(record: RunRecord | null): RunRecord | null {
+    const { audit } = this.deps;
+    if (record === null || audit === undefined || !isAudited({ ...record })) return record;
+    return { ...record, audit: markFor({ ...record }, this.state.audit, audit.keys) };
   }
 
   /** S5: hands over what is durable, in order. */
@@ -259,7 +274,14 @@ export class RunLoop {
     }
     void views.flush();
     this.snapshots.announced(record.s);
+    this.noteHead(record);
     this.deps.onRecord(record);
+  }
+
+  /** P51. */
+  private noteHead({ audit: mark, run }: StoredRunRecord): void {
+    if (mark === undefined) return;
+    if (mark.n % AUDIT_HEAD_STEP === 0 || run !== undefined) void this.deps.audit?.head(mark);
   }
 
   /** Nothing of a client's mail was taken in; what an actor did can't be left out: without room for a file it is inline. */
@@ -305,6 +327,7 @@ export class RunLoop {
       await this.deps.journal.flush();
       this.release();
     } while (await this.executor.drain());
+    await this.deps.audit?.head(this.state.audit);
     this.deps.views.hurry();
     if (this.full === null) await this.snapshots.leave(this.state);
     await this.deps.views.close();
@@ -338,7 +361,8 @@ export class RunLoop {
     const text = 'stopped: no space is left on the disk';
     const record = { at: isoTime(clock.now()), run: [{ type: 'run.interrupted', text }] };
     try {
-      await journal.append({ k: 'run', ...record }, { reserved: true }).durable;
+      const last = this.chained({ k: 'run', ...record } as RunRecord);
+      await journal.append({ ...last, k: 'run' }, { reserved: true }).durable;
     } catch (thrown) {
       this.deps.logger.log('error', 'nothing more could be recorded', {
         cause: ensureError(thrown).message,
