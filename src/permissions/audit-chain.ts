@@ -82,7 +82,7 @@ function inputsOf(body: Body): unknown[] {
 }
 
 /** JSON with sorted keys, as it reads back. */
-export function canonical(value: unknown): string {
+function canonical(value: unknown): string {
   return JSON.stringify(sorted(JSON.parse(JSON.stringify(value) ?? 'null')));
 }
 
@@ -96,7 +96,7 @@ function sorted(value: unknown): unknown {
 const BLOCK = 64;
 
 /** HMAC-SHA-256, hex. */
-export function hmac({ sha256, key }: Pick<ChainKeys, 'sha256' | 'key'>, text: string): string {
+function hmac({ sha256, key }: Pick<ChainKeys, 'sha256' | 'key'>, text: string): string {
   const secret = bytesOf(key ?? '');
   const pad = (byte: number): Uint8Array =>
     Uint8Array.from({ length: BLOCK }, (_, index) => (secret[index] ?? 0) ^ byte);
