@@ -340,6 +340,14 @@ const permissions: readonly CommandSpec[] = [
     load: () => import('./commands/rules.ts'),
   },
   {
+    name: 'audit',
+    args: [['[action]', '`verify`: has anybody changed what was recorded?']],
+    summary: 'show who decided what in a run, or prove that nobody has changed it',
+    options: [RUN],
+    examples: ['troupe audit', 'troupe audit --run quickstart-1 --json', 'troupe audit verify'],
+    load: () => import('./commands/audit.ts'),
+  },
+  {
     name: 'policy',
     args: [
       ['<action>', '`check`: decide calls from the standard input; `explain`: say why'],

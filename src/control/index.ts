@@ -6,6 +6,7 @@
  * only when its run has ended and its work is saved (`trees.ts`).
  */
 export { lateAnswer, listApprovals, listGrants } from './approvals.ts';
+export { type AuditRow, auditOf, verifyAudit } from './audit.ts';
 export { type CheckAnswer, checkTeam } from './check.ts';
 export { compactActor } from './compact.ts';
 export { type DiffAnswer, type DiffQuery, diffOf } from './diff.ts';

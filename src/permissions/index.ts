@@ -23,6 +23,17 @@ export {
   openAsks,
   TIME,
 } from './asks.ts';
+export {
+  type AuditHead,
+  breakOf,
+  CHAIN_START,
+  type ChainKeys,
+  type ChainTip,
+  isAudited,
+  macOf,
+  markFor,
+  type Sha256,
+} from './audit-chain.ts';
 export { checkPolicy, type PolicyFinding } from './check-policy.ts';
 export {
   type Call,

@@ -4,6 +4,7 @@
  */
 export * from './actor-wire.ts';
 export * from './ask.ts';
+export * from './audit.ts';
 export * from './envelope.ts';
 export * from './event.ts';
 export * from './hook.ts';

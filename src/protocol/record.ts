@@ -9,6 +9,7 @@
  */
 import type { ActorName, CallId, EnvelopeId, ProcId, TaskId } from '../kernel/ids.ts';
 import type { AskChange } from './ask.ts';
+import type { AuditMark } from './audit.ts';
 import type { Mail } from './envelope.ts';
 import type { HookFact } from './hook.ts';
 import type { PayloadRef } from './payload.ts';
@@ -353,6 +354,8 @@ export interface RunRecord {
   readonly trees?: readonly TreeChange[];
   readonly procs?: readonly ProcChange[];
   readonly decisions?: readonly Decision[];
+  /** Of what is in the audit chain: its place there. */
+  readonly audit?: AuditMark;
   /** What hooks said. */
   readonly hooks?: readonly HookFact[];
   readonly team?: readonly TeamChange[];

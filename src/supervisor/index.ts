@@ -6,6 +6,8 @@
  * means gone · S5 effects after durability, in order · S6 a failed journal is fail-stop · S7 a full disk keeps what
  * was begun · S8 a snapshot and what came after equals replay · S9 nobody's flood keeps others waiting.
  */
+
+export { readHeads } from './audit-book.ts';
 export type {
   AnsweredAsk,
   AskReply,

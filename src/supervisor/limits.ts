@@ -107,3 +107,5 @@ export const HOOK_CONTEXT_MAX: number = 16 * 1024;
 export const HOOK_RESULT_CHARS: number = 64 * 1024;
 /** A call whose input hooks have rewritten so often is denied. */
 export const HOOK_REWRITES_MAX = 3;
+/** Records of an audit chain between two of its heads. */
+export const AUDIT_HEAD_STEP = 32;

@@ -19,6 +19,7 @@ import {
   type TroupeError,
   toErrorShape,
 } from '../kernel/index.ts';
+import { type ChainKeys, type ChainTip, isAudited, markFor } from '../permissions/index.ts';
 import type { Envelope, RunRecord, StoredRunRecord } from '../protocol/index.ts';
 import { decide, noticedBy, settle } from './decide/index.ts';
 import type { Draft } from './draft.ts';
@@ -30,7 +31,12 @@ import { noteLetter, type ViewFiles } from './effects/views.ts';
 import { inboxFull } from './errors.ts';
 import type { Happening, RunEvent, Token } from './inbox.ts';
 import { InboxQueue } from './inbox-queue.ts';
-import { COMMIT_BYTES_MAX, COMMIT_RECORDS_MAX, INBOX_BYTES_MAX } from './limits.ts';
+import {
+  AUDIT_HEAD_STEP,
+  COMMIT_BYTES_MAX,
+  COMMIT_RECORDS_MAX,
+  INBOX_BYTES_MAX,
+} from './limits.ts';
 import type { Live } from './live.ts';
 import { byReference, type Outgoing, textOf } from './outtake.ts';
 import type { PolicySource } from './policy-source.ts';
@@ -51,6 +57,8 @@ export interface LoopDeps
     'note' | 'noteTasks' | 'flush' | 'hurry' | 'close' | 'sizes' | 'sync'
   >;
   readonly format: SnapshotFormat;
+  /** Chains the log for the audit. */
+  readonly audit?: { readonly keys: ChainKeys; head(tip: ChainTip): Promise<void> };
   readonly damage: Damage;
   /** Where the policy comes from, and its mark when it was read; without it the policy never changes. */
   readonly policy?: { readonly source: PolicySource; readonly mark: string };
@@ -222,9 +230,10 @@ export class RunLoop {
       return;
     }
     const out = byReference(record, this.live.hash);
+    const marked = this.chained(out.record);
     const after = out.payloads.size === 0 ? undefined : this.store(out, record);
-    const { seq, durable } = this.deps.journal.append({ ...out.record }, { reserved: true, after });
-    const stored: StoredRunRecord = { ...out.record, s: seq, d: this.durableSeq };
+    const { seq, durable } = this.deps.journal.append({ ...marked }, { reserved: true, after });
+    const stored: StoredRunRecord = { ...marked, s: seq, d: this.durableSeq };
     this.uncommitted += 1;
     const letters: Envelope[] = [];
     applyRecord(this.state, stored, (change) => noteLetter(letters, change));
@@ -242,15 +251,25 @@ export class RunLoop {
     );
   }
 
-  /** J21. Without room for files the record is written whole, from the reserve (S7). */
+  /**
+   * J21. Without room for files the record is written whole, from the reserve (S7); what the audit chain has marked stays
+   * as it was marked, and the answer with the call has the whole.
+   */
   private async store({ payloads }: Outgoing, whole: RunRecord): Promise<RecordBody | null> {
     try {
       for (const bytes of payloads.values()) await this.deps.blobs.put(bytes);
       return null;
     } catch (thrown) {
       if (!this.noteFull(ensureError(thrown))) throw thrown;
-      return { ...whole };
+      return isAudited({ ...whole }) ? null : { ...whole };
     }
+  }
+
+  /** P50. */
+  private chained(record: RunRecord): RunRecord {
+    const { audit } = this.deps;
+    if (audit === undefined || !isAudited({ ...record })) return record;
+    return { ...record, audit: markFor({ ...record }, this.state.audit, audit.keys) };
   }
 
   /** S5: hands over what is durable, in order. */
@@ -275,7 +294,14 @@ export class RunLoop {
     }
     void views.flush();
     this.snapshots.announced(record.s);
+    this.noteHead(record);
     this.deps.onRecord(record);
+  }
+
+  /** P51. */
+  private noteHead({ audit: mark, run }: StoredRunRecord): void {
+    if (mark === undefined) return;
+    if (mark.n % AUDIT_HEAD_STEP === 0 || run !== undefined) void this.deps.audit?.head(mark);
   }
 
   /** Nothing of a client's mail was taken in; what an actor did can't be left out: without room for a file it is inline. */
@@ -321,6 +347,7 @@ export class RunLoop {
       await this.deps.journal.flush();
       this.release();
     } while (await this.executor.drain());
+    await this.deps.audit?.head(this.state.audit);
     this.deps.views.hurry();
     if (this.full === null) await this.snapshots.leave(this.state);
     await this.deps.views.close();
@@ -354,7 +381,8 @@ export class RunLoop {
     const text = 'stopped: no space is left on the disk';
     const record = { at: isoTime(clock.now()), run: [{ type: 'run.interrupted', text }] };
     try {
-      await journal.append({ k: 'run', ...record }, { reserved: true }).durable;
+      const last = this.chained({ k: 'run', ...record } as RunRecord);
+      await journal.append({ ...last, k: 'run' }, { reserved: true }).durable;
     } catch (thrown) {
       this.deps.logger.log('error', 'nothing more could be recorded', {
         cause: ensureError(thrown).message,

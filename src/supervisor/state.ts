@@ -20,7 +20,13 @@ import {
   type MailState,
   makeMailState,
 } from '../mailbox/index.ts';
-import { type AskState, applyAsk, makeAskState } from '../permissions/index.ts';
+import {
+  type AskState,
+  applyAsk,
+  CHAIN_START,
+  type ChainTip,
+  makeAskState,
+} from '../permissions/index.ts';
 
 import {
   addUsage,
@@ -126,6 +132,8 @@ export interface RunState {
   readonly claims: Map<ActorName, TaskId>;
   /** Fence of the claim for which a task's tree was ready and its worker told. */
   readonly assigned: Map<TaskId, number>;
+  /** Where the audit chain of its log stands. */
+  audit: ChainTip;
   /** Questions to people, and what they granted for this run. */
   readonly asks: AskState;
   readonly usage: {
@@ -173,6 +181,7 @@ export function makeRunState(file: RunFile): RunState {
     todos: new Map(),
     claims: new Map(),
     assigned: new Map(),
+    audit: CHAIN_START,
     asks: makeAskState(),
     usage: { total: NO_USAGE, byActor: new Map(), byTask: new Map() },
     deaths: new Map(),
@@ -210,6 +219,10 @@ export function applyRecord(
   if (!KINDS.has(record.k)) return;
   const context = { seq: record.s, at: record.at };
   applyMailRecord(state.mail, record, onMail);
+  if (record.audit !== undefined) {
+    const { n, hash } = record.audit;
+    state.audit = { n, hash };
+  }
   applyEntries(state, record);
   for (const change of record.actors ?? []) {
     applyActor(state.actors, change, context);

@@ -16,6 +16,7 @@ import type {
 } from '../protocol/index.ts';
 
 import { createIntegrationBranch } from '../worktree/index.ts';
+import { AuditBook } from './audit-book.ts';
 import type {
   AnsweredAsk,
   AskReply,
@@ -59,20 +60,26 @@ export async function openSupervisor(deps: SupervisorDeps): Promise<Supervisor> 
     what: 'supervisor.started',
     pid: deps.pid,
   }).durable;
-  return new RunningSupervisor(deps, workspace, book);
+  return new RunningSupervisor(deps, workspace, { book, audit: await AuditBook.open(deps) });
 }
 
 class RunningSupervisor implements Supervisor {
   private readonly deps: SupervisorDeps;
   private readonly workspace: Journal;
   private readonly book: GrantBook;
+  private readonly audit: AuditBook;
   private readonly memory: MemoryStore;
   private readonly packer: Packer;
   private readonly loops = new Map<string, RunLoop>();
   private readonly recordListeners = new Set<(run: string, record: StoredRunRecord) => void>();
   private readonly liveListeners = new Set<(run: string, event: LiveEvent) => void>();
 
-  constructor(deps: SupervisorDeps, workspace: Journal, book: GrantBook) {
+  constructor(
+    deps: SupervisorDeps,
+    workspace: Journal,
+    { book, audit }: { readonly book: GrantBook; readonly audit: AuditBook },
+  ) {
+    this.audit = audit;
     this.deps = deps;
     this.book = book;
     this.workspace = workspace;
@@ -172,6 +179,7 @@ class RunningSupervisor implements Supervisor {
       processes,
       ...(hooks.length === 0 ? {} : { hooks: new HookRunner(this.deps, file) }),
       damage,
+      audit: { keys: this.audit.keysOf(file.id), head: (tip) => this.audit.head(file.id, tip) },
       hosts,
       directories: { journal: `${directory}/journal`, outputs, notes: this.memory.path },
       grants: { give: (grant) => this.keepGrant(grant), used: (id, at) => this.book.used(id, at) },

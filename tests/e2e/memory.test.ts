@@ -1,5 +1,5 @@
 /** What one run notes, the next one knows; what a person wrote is never written. */
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { answersIn, type ModelRun, openModelRun, toolsOf } from '../support/model-run.ts';
@@ -73,3 +73,36 @@ test('a note outlives its run, beside the file of the person', async () => {
   expect(world.troupe('memory', 'redis').stdout).toContain('The tests need Redis');
   expect(world.troupe('memory', 'redis').stdout).not.toContain('make');
 });
+
+test.each([
+  ['was kept before', false],
+  ['was recorded and not kept', true],
+])(
+  'Y2: a note that %s the process was killed is kept once by the one that resumes',
+  async (_, lost) => {
+    world.write('team.yaml', TEAM);
+    await run.close();
+    run = await openModelRun(world, (seen) => {
+      if (answersIn(seen) > 0) return DONE;
+      // The request after the note: its step is recorded, and who noted it goes on when it is kept.
+      run.server.faults.push({ kind: 'stall', afterBytes: 0 });
+      return { calls: [{ tool: 'memory_append', input: { text: 'Redis is on port 6380.' } }] };
+    });
+    const killed = run.start('run', 'team.yaml', '--run-id', 'one');
+    await run.server.stalled();
+    killed.child.kill('SIGKILL');
+    await killed.done;
+    const kept = join(world.repo, '.git/troupe/workspace/memory/MEMORY.md');
+    expect(readFileSync(kept, 'utf8').match(/port 6380/g)).toHaveLength(1);
+    if (lost) rmSync(kept);
+    const settings = join(world.env['HOME'] ?? '', '.config/troupe');
+    mkdirSync(settings, { recursive: true });
+    writeFileSync(join(settings, 'config.yaml'), 'log: info\n');
+    const resumed = await run.troupe('resume', 'one');
+    expect(resumed.code, resumed.stdout + resumed.stderr).toBe(0);
+    // The log level of the config counts.
+    expect(resumed.stdout + resumed.stderr).toContain('troupe: info: the journal of a run is open');
+    expect(readFileSync(kept, 'utf8').match(/port 6380/g)).toHaveLength(1);
+    expect(run.server.rejections).toEqual([]);
+  },
+);

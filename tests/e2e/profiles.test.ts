@@ -114,3 +114,85 @@ test('links and pipes of a repository are not read as profiles', () => {
   expect(named.code).toBe(2);
   expect(named.stderr).toContain('there is no agent profile "leak"');
 });
+
+/** What each call was answered, in the last request of the actor. */
+function results(actor: string): string[] {
+  const last = run.of(actor).at(-1);
+  return (last?.messages ?? []).flatMap((message) =>
+    message.role === 'user'
+      ? message.content.flatMap((block) => (block.type === 'result' ? [block.text] : []))
+      : [],
+  );
+}
+
+const WRITE = { tool: 'write_file', input: { path: 'note.txt', content: 'x' } };
+
+test.each([
+  ['of the user', true, ''],
+  ['of the repository', false, ''],
+  // A repository can't open the gate that a person has shut.
+  ['of the user, under one of the repository that says never', true, 'plan: never\n'],
+])('A8: plan: required in a profile %s shuts the gate of its tasks', async (_, mine, own) => {
+  await run.close();
+  run = await openModelRun(world, (seen) =>
+    answersIn(seen) === 0
+      ? { calls: [WRITE] }
+      : answersIn(seen) === 1
+        ? { calls: [{ tool: 'fail_task', input: { reason: 'no plan' } }] }
+        : { text: 'Good.' },
+  );
+  const required = profile('You write.', 'plan: required\n');
+  if (mine) user('agents/writer.md', required);
+  else world.write('.troupe/agents/writer.md', required);
+  if (own !== '') world.write('.troupe/agents/writer.md', profile('You write more.', own));
+  world.write('team.yaml', team('writer'));
+  const ran = await run.troupe('run', 'team.yaml');
+  expect(ran.code, ran.stdout + ran.stderr).toBe(1);
+  expect(results('writer-1')[0]).toContain('needs an approved plan first');
+  expect(run.server.rejections).toEqual([]);
+  if (own !== '') expect(ran.stderr).toContain('plans stay required');
+});
+
+test('what is said of plans in a profile is checked, with its place', () => {
+  world.write('team.yaml', team('writer'));
+  world.write('.troupe/agents/writer.md', profile('You write.', 'plan: always\n'));
+  const checked = world.troupe('check', 'team.yaml');
+  expect(checked.code).toBe(2);
+  expect(checked.stderr).toContain(
+    '.troupe/agents/writer.md:4:7: plan: expected required or optional or never, found "always"',
+  );
+});
+
+test('trusted, the skill of a repository is in use, and its profile is told of it; changed, it is not', async () => {
+  await run.close();
+  run = await openModelRun(world, (seen) =>
+    answersIn(seen) === 0
+      ? { calls: [{ tool: 'load_skill', input: { name: 'release', arguments: 'v2' } }] }
+      : answersIn(seen) === 1
+        ? { calls: [{ tool: 'complete_task', input: { summary: 'done' } }] }
+        : { text: 'Good.' },
+  );
+  const skill = '---\nname: release\ndescription: Makes a release\n---\nRelease $ARGUMENTS now.';
+  world.write('.troupe/skills/release/SKILL.md', skill);
+  world.write(
+    '.troupe/agents/writer.md',
+    profile('PROMPT OF THE REPOSITORY', 'skills: [release]\n'),
+  );
+  world.write('team.yaml', team('writer'));
+  const before = world.troupe('check', 'team.yaml');
+  expect(before.stdout + before.stderr).toContain('not trusted as it is now');
+  const trusted = await run.troupe('trust');
+  expect(trusted.code, trusted.stderr).toBe(0);
+  expect(trusted.stdout).toContain('.troupe/skills/release');
+  const ran = await run.troupe('run', 'team.yaml');
+  expect(ran.code, ran.stdout + ran.stderr).toBe(0);
+  const system = run.of('writer-1')[0]?.system;
+  expect(system).toContain('PROMPT OF THE REPOSITORY');
+  expect(system).toContain('- release: Makes a release');
+  expect(results('writer-1')[0]).toContain('Release v2 now.');
+  world.write('.troupe/skills/release/SKILL.md', `${skill} And more.`);
+  const changed = await run.troupe('run', 'team.yaml');
+  expect(changed.code, changed.stdout + changed.stderr).toBe(0);
+  expect(changed.stderr).toContain('not trusted as it is now');
+  expect(run.of('writer-1').at(-1)?.system).not.toContain('Makes a release');
+});

@@ -134,10 +134,7 @@ export class Executor {
         this.track(this.deps.grants?.used(effect.id, effect.at));
         return;
       case 'memory.keep':
-        // Who noted something finds it from its next call on.
-        for (const { by } of effect.notes.slice(-1)) {
-          this.inLine(by, () => this.deps.memory?.keep(effect.notes));
-        }
+        this.keepNotes(effect);
         return;
       case 'hooks.run':
       case 'hooks.cancel':
@@ -163,6 +160,11 @@ export class Executor {
       case 'ref.advance':
         this.track(this.gitWork(effect));
     }
+  }
+
+  /** Who noted something finds it from its next call on. */
+  private keepNotes({ notes }: Of<'memory.keep'>): void {
+    for (const { by } of notes.slice(-1)) this.inLine(by, () => this.deps.memory?.keep(notes));
   }
 
   /** `at`: of the record that it acknowledges, when it does not say so itself. */
