@@ -3,7 +3,9 @@
  * wrong with one file is a finding and hides nothing of the others.
  */
 import {
+  type ConfigSource,
   type ConfigSources,
+  hooksOf,
   type ModelSettings,
   PRICES_DATE,
   type ProviderSettings,
@@ -21,6 +23,7 @@ import type { Finding } from './finding.ts';
 import { readProfiles } from './profiles.ts';
 import { type ReadSources, readSources, type SettingsPlaces } from './settings.ts';
 import { readSkills } from './skills.ts';
+import { readTrust } from './trust-book.ts';
 import type { ControlDeps } from './workspace.ts';
 
 const WITHOUT = 'Nothing starts before this is put right. What is said of settings is without it.';
@@ -39,6 +42,7 @@ export async function examineConfig(
       ...providerFindings(config, read.sources),
       ...tableFindings(config),
     );
+    findings.push(...(await hookFindings(deps, places, read.sources)));
     findings.push(...(await profileFindings(deps, places, config.models)));
   }
   return findings;
@@ -204,6 +208,26 @@ function tableFindings({ model, fallback, models, windows, prices }: ResolvedCon
     return good(`price of ${ref}`, detail);
   });
   return [...windowRows, ...priceRows];
+}
+
+/** Those of the repository count when a person has trusted the file as it is. */
+async function hookFindings(
+  deps: ControlDeps,
+  { state }: SettingsPlaces,
+  { workspaceFile, userFile }: ConfigSources,
+): Promise<Finding[]> {
+  const rows = (file: ConfigSource | undefined, prefix: 'user' | 'repo', off: string): Finding[] =>
+    hooksOf(file?.config ?? {}, { prefix, origin: '' }).map(({ id, on, run }, index) => {
+      const line = file?.placeOf?.(['hooks', index]).line;
+      const place = `${file?.path}${line === undefined ? '' : `:${line}`}`;
+      return good(`hook ${id}`, `${on}: ${run} (from ${place})${off}`);
+    });
+  if ((workspaceFile?.config.hooks ?? []).length === 0) return rows(userFile, 'user', '');
+  const bytes = workspaceFile === undefined ? null : await deps.files.readFile(workspaceFile.path);
+  const book = state === undefined ? null : await readTrust(deps, { state });
+  const isTrusted = bytes !== null && book?.isTrusted(deps.sha256(bytes)) === true;
+  const off = isTrusted ? '' : ': not in use before `troupe trust`';
+  return [...rows(userFile, 'user', ''), ...rows(workspaceFile, 'repo', off)];
 }
 
 async function profileFindings(

@@ -125,11 +125,11 @@ test("an address in the repository's .env gets no key of the environment (exit 2
 test('the doctor has each setting with its value and origin, by file and line', () => {
   const own = user(
     'config.yaml',
-    'log: error\nprices:\n  ollama/*: { input: 0, output: 0 }\nproviders:\n  ollama:\n    base_url: http://127.0.0.1:9/v1\n    headers: { x-team: hidden-word }\n',
+    'log: error\nhooks: [{ on: run_finished, run: my-hook }]\nprices:\n  ollama/*: { input: 0, output: 0 }\nproviders:\n  ollama:\n    base_url: http://127.0.0.1:9/v1\n    headers: { x-team: hidden-word }\n',
   );
   world.write(
     '.troupe/config.yaml',
-    'model: ollama/qwen\nlimits: { turns: 7 }\nfallback: [anthropic/claude-opus-5-5]\nwindows: { ollama/*: 32768 }\n',
+    'model: ollama/qwen\nlimits: { turns: 7 }\nfallback: [anthropic/claude-opus-5-5]\nwindows: { ollama/*: 32768 }\nhooks: [{ id: g, on: run_finished, run: its-hook }]\n',
   );
   const repository = join(world.repo, '.troupe/config.yaml');
   const { code, rows, of } = doctor();
@@ -138,18 +138,25 @@ test('the doctor has each setting with its value and origin, by file and line', 
   expect(of('setting limits.parallel')).toBe('ok 4 (built in)');
   expect(of('setting log')).toBe(`ok error (from ${own}:1)`);
   expect(of('window of ollama/qwen')).toBe(`ok 32768 tokens (from ${repository}:4)`);
+  const hooks = rows.filter(({ check }) => check.startsWith('hook '));
+  expect(hooks.map(({ detail }) => detail)).toEqual([
+    `run_finished: my-hook (from ${own}:2)`,
+    `run_finished: its-hook (from ${repository}:5): not in use before \`troupe trust\``,
+  ]);
   expect(of('window of anthropic/claude-opus-5-5')).toBe(
     'ok 1000000 tokens (built in, as of 2026-11-30)',
   );
-  expect(of('price of ollama/qwen')).toContain(`(from ${own}:3)`);
+  expect(of('price of ollama/qwen')).toContain(`(from ${own}:4)`);
   expect(of('price of anthropic/claude-opus-5-5')).toContain('ok 4 in, 20 out');
   expect(of('provider ollama')).toBe(
-    `ok http://127.0.0.1:9/v1 (from ${own}:6); no key, none needed; headers x-team (from ${own}:7)`,
+    `ok http://127.0.0.1:9/v1 (from ${own}:7); no key, none needed; headers x-team (from ${own}:8)`,
   );
   expect(JSON.stringify(rows)).not.toContain('hidden-word');
   // A model that was chosen and has no key is something to put right.
   expect(code).toBe(1);
   expect(of('setting fallback')).toContain('BAD anthropic/claude-opus-5-5');
+  expect(world.troupe('trust').code).toBe(0);
+  expect(doctor().of('hook g')).toBe(`ok run_finished: its-hook (from ${repository}:5)`);
   const table = JSON.parse(world.troupe('doctor', '--json').stdout) as object[];
   expect(new Set(table.map((row) => Object.keys(row).join()))).toEqual(
     new Set(['check,ok,detail,repair']),

@@ -119,13 +119,13 @@ export class Executor {
         this.halt(effect);
         return;
       case 'sweep.later':
-        void this.sweepLater(effect.ms);
+        void this.later(effect.ms, () => ({ type: 'sweep', beats: this.beats() }));
         return;
       case 'asks.later':
-        void this.later(effect.ms, { type: 'asks.due' });
+        void this.later(effect.ms, () => ({ type: 'asks.due' }));
         return;
       case 'mail.later':
-        void this.later(effect.ms, { type: 'mail.due', name: effect.name });
+        void this.later(effect.ms, () => ({ type: 'mail.due', name: effect.name }));
         return;
       case 'grant.keep':
         this.track(this.deps.grants?.give(effect.grant));
@@ -150,7 +150,7 @@ export class Executor {
         this.track(this.readOutput(effect));
         return;
       case 'wait.later':
-        void this.waitLater(effect);
+        void this.later(effect.ms, () => ({ type: 'wait.over', call: effect.call }));
         return;
       case 'tree.prepare':
       case 'tree.commit':
@@ -381,14 +381,14 @@ export class Executor {
     await waiting;
   }
 
-  private async later(ms: number, event: RunEvent): Promise<void> {
+  private async later(ms: number, event: () => RunEvent): Promise<void> {
     try {
       await this.deps.clock.sleep(ms, this.over.signal);
     } catch {
       // The run is over.
       return;
     }
-    this.deps.post(event);
+    this.deps.post(event());
   }
 
   private async readOutput({ call, id, offset }: Of<'output.read'>): Promise<void> {
@@ -396,26 +396,10 @@ export class Executor {
     this.deps.post({ type: 'output.read', call, page });
   }
 
-  private async waitLater({ call, ms }: Of<'wait.later'>): Promise<void> {
-    try {
-      await this.deps.clock.sleep(ms, this.over.signal);
-    } catch {
-      // The run is over.
-      return;
-    }
-    this.deps.post({ type: 'wait.over', call });
-  }
-
-  private async sweepLater(ms: number): Promise<void> {
-    try {
-      await this.deps.clock.sleep(ms, this.over.signal);
-    } catch {
-      // The run is over.
-      return;
-    }
+  private beats(): Record<string, number> {
     const beats: Record<string, number> = {};
     for (const [name, { handle }] of this.handles) beats[name] = handle.heartbeat();
-    this.deps.post({ type: 'sweep', beats });
+    return beats;
   }
 }
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { formatProblem, parseConfig, resolveConfig } from '../../../src/config/index.ts';
 
@@ -110,4 +111,17 @@ test('a variable of the environment that can not be used is named', () => {
   expect(resolveConfig({ env: { TROUPE_MODEL: 'a/b', TROUPE_LOG: 'debug' } })).toMatchObject({
     config: { model: { value: 'a/b', origin: 'TROUPE_MODEL' }, log: { value: 'debug' } },
   });
+});
+
+test('the page on configuration is a valid config, and has every key', () => {
+  const page = readFileSync(new URL('../../../docs/configuration.md', import.meta.url), 'utf8');
+  const [, example = ''] = /## All keys\n\n```yaml\n([^]*?)```/.exec(page) ?? [];
+  const parsed = parseConfig(example);
+  if (parsed.kind !== 'ok') throw new Error(JSON.stringify(parsed.problems));
+  const unknown = parseConfig('zzzzzz: 1\n');
+  if (unknown.kind === 'ok') throw new Error('accepted');
+  const known = unknown.problems[0]?.hint?.replace('known here: ', '').split(', ') ?? [];
+  expect(Object.keys(parsed.config).toSorted()).toEqual(
+    known.filter((key) => key !== 'otel').toSorted(),
+  );
 });

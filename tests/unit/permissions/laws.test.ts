@@ -66,9 +66,11 @@ test('P1: denied and allowed parts in any order and depth are denied', () => {
       shuffledSubarray([...AROUND], { minLength: 1, maxLength: 3 }),
       (denied, friendly, around) => {
         const text = around.reduce((inner, make) => make(inner, friendly), denied);
-        // A here-document inside of one word is cut by what stands around it: then it only must not be allowed.
+        // A here-document inside of one word is cut by what stands around it, and bash runs nothing of a text with `!` after
+        // a pipe: then it only must not be allowed.
         const { action } = bash(text);
-        return text.includes('<<E') || text.includes('#') ? action !== 'allow' : action === 'deny';
+        const unclear = text.includes('<<E') || text.includes('#') || text.includes('| !');
+        return unclear ? action !== 'allow' : action === 'deny';
       },
     ),
     { numRuns: 400 },
