@@ -1,12 +1,15 @@
 /** The tools that read and change single files and folders of the actor's tree. */
 import { z } from 'zod';
+import { ensureError } from '../kernel/index.ts';
 import {
+  FILE_BYTES_MAX,
   LINE_CHARS_MAX,
   LIST_ENTRIES_MAX,
   READ_BYTES_MAX,
   READ_LINES_MAX,
   WRITE_CHARS_MAX,
 } from './limits.ts';
+import { damagedLines, damageNote, type LongFile, showLongFile } from './long-file.ts';
 import { lineEnding } from './text-edit.ts';
 import {
   failed,
@@ -17,15 +20,8 @@ import {
   type ToolContext,
   type ToolOutcome,
 } from './tool.ts';
-import {
-  checkPath,
-  decodeText,
-  explain,
-  locate,
-  readText,
-  readWritten,
-  type TextFile,
-} from './tree-access.ts';
+import { binaryKind, checkPath, decodeText, explain, locate, readWritten } from './tree-access.ts';
+import type { TreeFiles } from './tree-files.ts';
 
 const path = z.string().min(1).describe('Relative to the root of your tree.');
 const OUTPUT_PATH = /^outputs\/[\w.-]+\.log$/;
@@ -35,7 +31,7 @@ export const readFileTool: Tool = makeTool({
   name: 'read_file',
   description:
     'Reads a text file of your tree. Each line is shown with its number and a tab before it; the numbers are not part ' +
-    `of the file. Shows up to ${READ_LINES_MAX} lines; for more, call again with offset. Also reads the complete ` +
+    `of the file. Shows up to ${READ_LINES_MAX} lines; for more, call again with offset, also in files of any size. Also reads the complete ` +
     'output of your own earlier calls (outputs/<id>.log), and the files of skills that you may load.',
   access: 'read',
   schema: parameters({
@@ -47,10 +43,30 @@ export const readFileTool: Tool = makeTool({
     isOwnOutput(input.path, context) || isSkillFile(input.path, context)
       ? null
       : checkPath(input.path, 'read', context),
-  run: async (input, context) => {
-    const file = await readAny(input.path, context);
-    if (!file.ok) return failed(file.reason);
-    return showLines(file.text, { path: input.path, offset: input.offset, limit: input.limit });
+  run: async (input, context, signal) => {
+    const found = await findAny(input.path, context);
+    if (!found.ok) return failed(found.reason);
+    const { path, readAt } = found;
+    const shown = { path: input.path, offset: input.offset, limit: input.limit };
+    try {
+      const { bytes, size } = await readAt(0, PROBE_BYTES);
+      if (size > FILE_BYTES_MAX) {
+        const what = binaryKind(bytes);
+        if (what !== null) return failed(`${path} is ${what} (${size} bytes)`);
+        const wanted = { first: input.offset ?? 1, count: input.limit ?? READ_LINES_MAX };
+        const { clock } = context;
+        return await showLongFile({ path, size, readAt }, wanted, { clock, signal });
+      }
+      const whole = size <= bytes.length ? { bytes, size } : await readAt(0, FILE_BYTES_MAX);
+      const file = decodeText(whole.bytes, { size: whole.size, path, exact: false });
+      return file.ok ? showLines(file, shown) : failed(file.reason);
+    } catch (error) {
+      signal.throwIfAborted();
+      const { tree } = found;
+      return failed(
+        tree === null ? ensureError(error).message : await explain(error, { tree, path }),
+      );
+    }
   },
 });
 
@@ -119,22 +135,33 @@ function isSkillFile(given: string, context: ToolContext): boolean {
   return (context.skills?.file(given) ?? null) !== null;
 }
 
-async function readAny(given: string, context: ToolContext): Promise<TextFile> {
+type Found =
+  | (Pick<LongFile, 'path' | 'readAt'> & { readonly ok: true; readonly tree: TreeFiles | null })
+  | { readonly ok: false; readonly reason: string };
+
+/** A file of the tree, of a skill, or an output of the actor's own. */
+async function findAny(given: string, context: ToolContext): Promise<Found> {
   const brought = context.skills?.file(given) ?? null;
-  if (brought !== null) {
-    return readText({ ...brought, real: brought.path }, { exact: false });
-  }
+  if (brought !== null) return inTree(brought.tree, brought.path, brought.path);
   if (!isOwnOutput(given, context)) {
     const file = await locate(given, 'read', context);
-    return file.ok ? readText(file, { exact: false }) : file;
+    return file.ok ? inTree(file.tree, file.path, file.real) : file;
   }
-  const output = await context.outputs.read(given, READ_OUTPUT_BYTES);
-  if (output === null) return { ok: false, reason: `${given} is gone` };
-  return decodeText(output.bytes, { size: output.size, path: given, exact: false });
+  const { outputs } = context;
+  if ((await outputs.read(given, 0)) === null) return { ok: false, reason: `${given} is gone` };
+  const gone = { bytes: new Uint8Array(), size: 0 };
+  const readAt: LongFile['readAt'] = async (offset, maxBytes) =>
+    (await outputs.read(given, maxBytes, offset)) ?? gone;
+  return { ok: true, tree: null, path: given, readAt };
 }
 
-/** Outputs are capped by the process host; a larger one is refused like a large file. */
-const READ_OUTPUT_BYTES: number = 10 * 1024 * 1024;
+function inTree(tree: TreeFiles, path: string, real: string): Found {
+  const readAt: LongFile['readAt'] = (offset, maxBytes) => tree.read(real, maxBytes, offset);
+  return { ok: true, tree, path, readAt };
+}
+
+/** Enough to know what a file is; most files are not larger. */
+const PROBE_BYTES: number = 64 * 1024;
 
 interface Shown {
   readonly path: string;
@@ -142,7 +169,11 @@ interface Shown {
   readonly limit: number | undefined;
 }
 
-function showLines(content: string, shown: Shown): ToolOutcome {
+function showLines(
+  file: { readonly bytes: Uint8Array; readonly text: string },
+  shown: Shown,
+): ToolOutcome {
+  const content = file.text;
   const text = content.startsWith('\uFEFF') ? content.slice(1) : content;
   if (text === '') return succeeded('(empty file)');
   const lines = text.split('\n');
@@ -165,6 +196,8 @@ function showLines(content: string, shown: Shown): ToolOutcome {
   if (first > 1 || last < lines.length) notes.push(`lines ${first} to ${last} of ${lines.length}`);
   if (last < lines.length) notes.push(`go on with offset ${last + 1}`);
   if (lineEnding(text) === '\r\n') notes.push('line endings are CRLF');
+  // U+FFFD may also stand in the file itself; the bytes tell.
+  if (text.includes('\uFFFD')) notes.push(...damageNote(damagedLines(file.bytes, first, last)));
   const note = notes.length === 0 ? '' : `\n[${notes.join('; ')}]`;
   return succeeded(rows.join('\n') + note);
 }

@@ -5,12 +5,16 @@ export const RESULT_BYTES_MAX: number = 16 * 1024;
 export const RESULT_HEAD_BYTES: number = 10 * 1024;
 export const RESULT_TAIL_BYTES: number = 5 * 1024;
 
-/** Files that `read_file` and `edit_file` take. */
+/** Files that `edit_file` takes, and that `read_file` holds whole; larger ones it reads through in pieces. */
 export const FILE_BYTES_MAX: number = 10 * 1024 * 1024;
 /** What one `read_file` shows at most. */
 export const READ_LINES_MAX = 2000;
 export const READ_BYTES_MAX: number = 15 * 1024;
 export const LINE_CHARS_MAX = 2000;
+export const PIECE_BYTES: number = 1024 * 1024;
+/** So long `read_file` looks for its first line, and so far for the end of a line. */
+export const READ_MS_MAX = 10_000;
+export const LINE_BYTES_MAX: number = 8 * 1024 * 1024;
 /** A file with a NUL in its first bytes is binary. */
 export const BINARY_PROBE_BYTES = 8192;
 /** Content of one `write_file`. */

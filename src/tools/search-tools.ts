@@ -22,7 +22,7 @@ import {
   type ToolOutcome,
 } from './tool.ts';
 import { checkPath, decodeUtf8, explain, isBinary, type Located, locate } from './tree-access.ts';
-import { Breather, type WalkState, walkFiles } from './walk.ts';
+import { Breather, newWalk, unreadNote, type WalkState, walkFiles } from './walk.ts';
 
 const folder = z.string().optional().describe('Where to look, relative to the root of your tree.');
 
@@ -39,7 +39,7 @@ export const globTool: Tool = makeTool({
     if (!start.ok) return failed(start.reason);
     const matches = compileGlob(input.pattern, false);
     if (typeof matches === 'string') return failed(matches);
-    const state: WalkState = { truncated: false };
+    const state = newWalk();
     const found: string[] = [];
     const prefix = start.real === '' ? 0 : start.real.length + 1;
     try {
@@ -58,8 +58,9 @@ export const globTool: Tool = makeTool({
       signal.throwIfAborted();
       return failed(await explain(error, start));
     }
-    if (state.truncated) found.push('[the tree is too large to be walked whole: give a path]');
-    return succeeded(found.length === 0 ? 'no file matches' : found.join('\n'));
+    const notes = unreadNote(state.unread);
+    if (state.truncated) notes.push('[the tree is too large to be walked whole: give a path]');
+    return succeeded([...(found.length === 0 ? ['no file matches'] : found), ...notes].join('\n'));
   },
 });
 
@@ -142,7 +143,7 @@ class Search {
   async run(wanted: (path: string) => boolean, signal: AbortSignal): Promise<ToolOutcome> {
     const { start, tools } = this.#options;
     const deadline = tools.clock.monotonicMs() + GREP_MS_MAX;
-    const state: WalkState = { truncated: false };
+    const state = newWalk();
     const prefix = start.real === '' ? 0 : start.real.length + 1;
     for await (const path of this.#files(state, signal)) {
       await this.#breather.breathe(signal);
@@ -151,7 +152,7 @@ class Search {
         this.#notes.push(`stopped after ${GREP_MS_MAX / 1000} s: give a path or a glob`);
         break;
       }
-      await this.#searchFile(path);
+      await this.#searchFile(path, state);
       if (this.#matches >= GREP_MATCHES_MAX) {
         this.#notes.push(`cut at ${GREP_MATCHES_MAX} matches: use a narrower pattern`);
         break;
@@ -163,7 +164,7 @@ class Search {
     if (this.#cut.length > 0) {
       this.#notes.push(`the pattern took too long on ${this.#cut.slice(0, 5).join(', ')}`);
     }
-    const notes = this.#notes.map((note) => `[${note}]`);
+    const notes = [...this.#notes.map((note) => `[${note}]`), ...unreadNote(state.unread)];
     const rows = this.#rows.length === 0 ? ['no line matches'] : this.#rows;
     return succeeded([...rows, ...notes].join('\n'));
   }
@@ -179,9 +180,15 @@ class Search {
     }
   }
 
-  async #searchFile(path: string): Promise<void> {
+  async #searchFile(path: string, state: WalkState): Promise<void> {
     const { start, pattern, tools } = this.#options;
-    const { bytes, size } = await start.tree.read(path, GREP_FILE_BYTES_MAX);
+    const content = await start.tree.read(path, GREP_FILE_BYTES_MAX).catch((error: unknown) => {
+      if (path === start.real) throw error;
+      state.unread.push(path);
+      return null;
+    });
+    if (content === null) return;
+    const { bytes, size } = content;
     if (size > GREP_FILE_BYTES_MAX) {
       this.#large += 1;
       return;

@@ -21,7 +21,11 @@ export type Effect = 'done' | 'not-done' | 'unknown';
 export interface Outputs {
   save(text: string): Promise<{ readonly path: string }>;
   /** By the path that `save` gave (`outputs/<id>.log`); null when there is none. */
-  read(path: string, maxBytes: number): Promise<{ bytes: Uint8Array; size: number } | null>;
+  read(
+    path: string,
+    maxBytes: number,
+    offset?: number,
+  ): Promise<{ bytes: Uint8Array; size: number } | null>;
 }
 
 export type InboxItem = Pick<MailItem, 'n' | 'from' | 'type' | 'text'>;

@@ -94,7 +94,7 @@ export function decodeText(
 }
 
 /** By its first bytes; null: it may be text. */
-function binaryKind(bytes: Uint8Array): string | null {
+export function binaryKind(bytes: Uint8Array): string | null {
   const start = String.fromCharCode(...bytes.subarray(0, 12));
   for (const [name, magic] of IMAGES) if (magic.test(start)) return `${name} image, not text`;
   return isBinary(bytes) ? 'a binary file' : null;

@@ -10,7 +10,7 @@ export interface TreeEntry {
 }
 
 export interface TreeRead {
-  /** The first `maxBytes` of the file. */
+  /** `maxBytes` of the file, from where it was asked for. */
   readonly bytes: Uint8Array;
   /** Of the whole file. */
   readonly size: number;
@@ -26,7 +26,7 @@ export interface TreeFiles {
    */
   real(path: string): Promise<string>;
   /** A regular file only; never waits on a FIFO or a device. */
-  read(path: string, maxBytes: number): Promise<TreeRead>;
+  read(path: string, maxBytes: number, offset?: number): Promise<TreeRead>;
   /** Replaces the whole content, keeps the mode of a file that is there, creates parents. */
   write(path: string, bytes: Uint8Array): Promise<void>;
   /** Null when missing. */
@@ -41,7 +41,7 @@ export interface TreeOps {
   readInside(
     root: string,
     relative: string,
-    options: { readonly length: number; readonly sizeMax: number },
+    options: { readonly offset: number; readonly length: number; readonly sizeMax: number },
   ): Promise<TreeRead>;
   /** Folders on the way must exist. */
   writeInside(root: string, relative: string, bytes: Uint8Array): Promise<unknown>;
@@ -54,7 +54,8 @@ export function makeTreeFiles(root: string, ops: TreeOps): TreeFiles {
   return {
     root,
     real: (path) => ops.realInside(root, path),
-    read: (path, maxBytes) => ops.readInside(root, path, { length: maxBytes, sizeMax: maxBytes }),
+    read: (path, maxBytes, offset = 0) =>
+      ops.readInside(root, path, { offset, length: maxBytes, sizeMax: maxBytes }),
     write: async (path, bytes) => {
       const slash = path.lastIndexOf('/');
       if (slash > 0) await ops.makeDirectoriesInside(root, path.slice(0, slash));

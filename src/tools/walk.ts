@@ -8,11 +8,25 @@ import type { Clock } from '../kernel/index.ts';
 import { BREATH_MS, WALK_DEPTH_MAX, WALK_ENTRIES_MAX } from './limits.ts';
 import { protectedReason } from './path-guard.ts';
 import { decodeUtf8 } from './tree-access.ts';
-import type { TreeFiles } from './tree-files.ts';
+import type { TreeEntry, TreeFiles } from './tree-files.ts';
 
 export interface WalkState {
   /** Set when the walk stopped at its bound. */
   truncated: boolean;
+  /** What could not be read on the way: gone meanwhile, or without permission. */
+  readonly unread: string[];
+}
+
+export function newWalk(): WalkState {
+  return { truncated: false, unread: [] };
+}
+
+/** What a walk or a search says of what it had to leave out. */
+export function unreadNote(unread: readonly string[]): string[] {
+  if (unread.length === 0) return [];
+  const named = unread.slice(0, UNREAD_NAMED).join(', ');
+  const more = unread.length - UNREAD_NAMED;
+  return [`[could not be read: ${named}${more > 0 ? ` and ${more} more` : ''}]`];
 }
 
 /** Gives the thread's event loop a turn now and then, so that an interrupt is heard during long work. */
@@ -41,6 +55,7 @@ interface Rules {
   readonly matcher: Ignore;
 }
 
+const UNREAD_NAMED = 5;
 const IGNORE_FILE_BYTES_MAX = 256 * 1024;
 
 /** Paths of regular files, relative to the root, in order of their names folder by folder. */
@@ -66,7 +81,7 @@ export async function* walkFiles(
     await breather.breathe(signal);
     const rules = [...folder.rules, ...(await rulesOf(tree, folder.path))];
     const below: typeof stack = [];
-    for (const { name, kind } of await tree.list(folder.path)) {
+    for (const { name, kind } of await entriesOf(tree, folder, state)) {
       budget.left -= 1;
       if (budget.left < 0) {
         state.truncated = true;
@@ -82,6 +97,21 @@ export async function* walkFiles(
       }
     }
     stack.push(...below.toReversed());
+  }
+}
+
+/** None of a folder below that can't be read; where the walk begins that is an error. */
+async function entriesOf(
+  tree: TreeFiles,
+  folder: { readonly path: string; readonly depth: number },
+  state: WalkState,
+): Promise<readonly TreeEntry[]> {
+  try {
+    return await tree.list(folder.path);
+  } catch (error) {
+    if (folder.depth === 0) throw error;
+    state.unread.push(folder.path);
+    return [];
   }
 }
 

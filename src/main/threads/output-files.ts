@@ -29,13 +29,13 @@ export function makeOutputs(deps: OutputFilesDeps): Outputs {
       await files.syncDirectory(directory);
       return { path: `outputs/${id}.log` };
     },
-    async read(path, maxBytes) {
+    async read(path, maxBytes, offset = 0) {
       const id = SHOWN_PATH.exec(path)?.[1];
       if (id === undefined) return null;
       try {
         const file = await files.open(`${directory}/${id}.log`, 'read');
         try {
-          return { bytes: await file.read(0, maxBytes), size: await file.size() };
+          return { bytes: await file.read(offset, maxBytes), size: await file.size() };
         } finally {
           await file.close();
         }

@@ -16,11 +16,15 @@ export class MemoryOutputs {
     return { path };
   }
 
-  async read(path: string, maxBytes: number): Promise<{ bytes: Uint8Array; size: number } | null> {
+  async read(
+    path: string,
+    maxBytes: number,
+    offset = 0,
+  ): Promise<{ bytes: Uint8Array; size: number } | null> {
     const text = this.saved.get(path);
     if (text === undefined) return null;
     const bytes = new TextEncoder().encode(text);
-    return { bytes: bytes.subarray(0, maxBytes), size: bytes.length };
+    return { bytes: bytes.subarray(offset, offset + maxBytes), size: bytes.length };
   }
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { VirtualClock } from '../../../src/testing/virtual-clock.ts';
 import { toolNamed } from '../../../src/tools/index.ts';
 import { call, contextOf, MemoryOutputs } from './call.ts';
 import { MemoryTree } from './memory-tree.ts';
@@ -236,4 +237,87 @@ test('read_file names images and large binary files by what they are, with their
   expect(await call('read_file', { path: 'sparse' }, context)).toBe(
     '! sparse is a binary file (11534336 bytes)',
   );
+});
+
+/** Larger than what is held whole; each line says its number. */
+function longText(lines: number): string {
+  return Array.from({ length: lines }, (_, index) => `${index + 1} ${'ü'.repeat(60)}\n`).join('');
+}
+
+test('read_file reads through a file of any size from any line on, with its size and where to go on', async () => {
+  const long = longText(100_000);
+  const size = new TextEncoder().encode(long).length;
+  expect(size).toBeGreaterThan(11 * 1024 * 1024);
+  const outputs = new MemoryOutputs();
+  const { path } = await outputs.save(long);
+  const tree = new MemoryTree({ long });
+  let largest = 0;
+  const { read } = tree;
+  tree.read = async (name, maxBytes, offset) => {
+    largest = Math.max(largest, maxBytes);
+    return read.call(tree, name, maxBytes, offset);
+  };
+  const context = contextOf(tree, { outputs });
+  for (const file of ['long', path]) {
+    expect(await call('read_file', { path: file, limit: 2 }, context)).toMatch(
+      new RegExp(
+        `^ {4}1\\t1 ü+\\n {4}2\\t2 ü+\\n\\[lines 1 to 2; the file has ${size} bytes; go on with offset 3\\]$`,
+      ),
+    );
+    const end = await call('read_file', { path: file, offset: 99_999 }, context);
+    expect(end).toMatch(/^99999\t99999 ü+\n100000\t100000 ü+\n\[lines 99999 to 100000 of 100000; /);
+    expect(end).not.toContain('go on');
+    expect(await call('read_file', { path: file, offset: 100_001 }, context)).toBe(
+      `! ${file} has 100000 lines; there is no line 100001`,
+    );
+  }
+  expect(largest).toBeLessThanOrEqual(1024 * 1024);
+  const all = await call('read_file', { path: 'long', offset: 7 }, context);
+  expect(all.length).toBeLessThan(16 * 1024);
+  const next = Number(/go on with offset (\d+)/.exec(all)?.[1]);
+  expect(all).toContain(`\n${String(next - 1).padStart(5)}\t${next - 1} `);
+});
+
+test('read_file of a large file: a line without an end, CRLF, damaged bytes and a deadline are named', async () => {
+  const endless = new Uint8Array(12 * 1024 * 1024).fill(0x78);
+  endless.set(new TextEncoder().encode('\uFEFFone\r\ntwo\r\n\xff'), 0);
+  endless[13] = 0xff;
+  const binary = new Uint8Array(11 * 1024 * 1024);
+  const context = contextOf(new MemoryTree({ endless, binary }));
+  const text = await call('read_file', { path: 'endless' }, context);
+  expect(text).toMatch(
+    /^ {4}1\tone\r\n {4}2\ttwo\r\n {4}3\t\uFFFD.*cut: the line has \d+ bytes or more\]\n/,
+  );
+  expect(text).toContain(
+    '[lines 1 to 3; the file has 12582912 bytes; line 3 goes on for more than',
+  );
+  expect(text).toContain('line endings are CRLF');
+  expect(text).toContain('not UTF-8 are shown as \uFFFD (line 3)');
+  expect(await call('read_file', { path: 'binary' }, context)).toBe(
+    '! binary is a binary file (11534336 bytes)',
+  );
+  let ms = 0;
+  const clock = Object.assign(new VirtualClock(), {
+    monotonicMs: () => ms,
+    sleep: () => Promise.resolve(),
+  });
+  const slow = new MemoryTree({ endless });
+  slow.onRead = async () => {
+    ms += 6000;
+  };
+  expect(
+    await call('read_file', { path: 'endless', offset: 9 }, contextOf(slow, { clock })),
+  ).toMatch(
+    /^! endless has 12582912 bytes, and line 9 was not reached within 10 s \(so far: 2 lines/,
+  );
+});
+
+test('read_file names the lines whose bytes are not UTF-8, and no others', async () => {
+  const latin = new Uint8Array([0x61, 0x0a, 0xe4, 0x0a, 0xef, 0xbf, 0xbd, 0x0a]);
+  const context = contextOf(new MemoryTree({ latin }));
+  expect(await call('read_file', { path: 'latin' }, context)).toBe(
+    '    1\ta\n    2\t\uFFFD\n    3\t\uFFFD\n' +
+      '[bytes that are not UTF-8 are shown as \uFFFD (line 2); edit_file refuses such a file]',
+  );
+  expect(await call('read_file', { path: 'latin', offset: 3 }, context)).not.toContain('UTF-8');
 });

@@ -40,12 +40,12 @@ export class MemoryTree implements TreeFiles {
     return parts.join('/');
   }
 
-  async read(path: string, maxBytes: number): Promise<TreeRead> {
+  async read(path: string, maxBytes: number, offset = 0): Promise<TreeRead> {
     await this.onRead(path);
     const bytes = this.files.get(path);
     if (bytes === undefined)
       throw systemError((await this.stat(path)) === null ? 'ENOENT' : 'EISDIR');
-    return { bytes: bytes.subarray(0, maxBytes), size: bytes.length };
+    return { bytes: bytes.subarray(offset, offset + maxBytes), size: bytes.length };
   }
 
   async write(path: string, bytes: Uint8Array): Promise<void> {

@@ -72,7 +72,7 @@ test('a pattern that never ends is cut, and the answer says on which file', asyn
   const limited = contextOf(evil, {
     limitWork: (work) => {
       try {
-        new Script('work()').runInContext(createContext({ work }), { timeout: 50 });
+        new Script('work()').runInContext(createContext({ work }), { timeout: 500 });
         return true;
       } catch {
         return false;
@@ -81,5 +81,56 @@ test('a pattern that never ends is cut, and the answer says on which file', asyn
   });
   expect(await call('grep', { pattern: '^(a+)+b$' }, limited)).toBe(
     'b:1: aab\n[the pattern took too long on a]',
+  );
+});
+
+test('a file or a folder that can not be read is named, and the rest is searched all the same', async () => {
+  const tree = new MemoryTree({ 'a/x': 'hit', 'b/gone': 'hit', 'c/x': 'hit', 'd/x': 'hit' });
+  const { list } = tree;
+  tree.list = async (path) => {
+    if (path === 'c') throw Object.assign(new Error('EACCES'), { code: 'EACCES' });
+    return list.call(tree, path);
+  };
+  tree.onRead = async (path) => {
+    if (path === 'b/gone') throw Object.assign(new Error('ENOENT'), { code: 'ENOENT' });
+  };
+  const context = contextOf(tree);
+  expect(await call('grep', { pattern: 'hit' }, context)).toBe(
+    'a/x:1: hit\nd/x:1: hit\n[could not be read: b/gone, c]',
+  );
+  expect(await call('glob', { pattern: '**' }, context)).toBe(
+    'a/x\nb/gone\nd/x\n[could not be read: c]',
+  );
+  // What was asked for by name is an error, not a note.
+  expect(await call('grep', { pattern: 'hit', path: 'c' }, context)).toBe('! c: permission denied');
+  expect(await call('grep', { pattern: 'hit', path: 'b/gone' }, context)).toMatch(
+    /^! b\/gone does not exist/,
+  );
+});
+
+test('nested .gitignore files: the innermost that says something decides, and links are not followed', async () => {
+  const tree = new MemoryTree({
+    '.gitignore': '*.log\n/only-here\nbuild/\n',
+    'a.log': 'hit',
+    'only-here': 'hit',
+    'sub/.gitignore': '!keep.log\nlocal\n',
+    'sub/keep.log': 'hit',
+    'sub/other.log': 'hit',
+    'sub/local': 'hit',
+    'sub/only-here': 'hit',
+    'sub/build/x': 'hit',
+    'sub/deep/.gitignore': 'keep.log\n',
+    'sub/deep/keep.log': 'hit',
+    local: 'hit',
+  });
+  tree.links.set('out', '/etc');
+  tree.links.set('sub/loop', 'sub');
+  const found = 'local\nsub/.gitignore\nsub/keep.log\nsub/only-here\nsub/deep/.gitignore';
+  expect(await call('glob', { pattern: '**' }, contextOf(tree))).toBe(`.gitignore\n${found}`);
+  expect(await call('grep', { pattern: 'hit', path: 'sub' }, contextOf(tree))).toBe(
+    'sub/keep.log:1: hit\nsub/only-here:1: hit',
+  );
+  expect(await call('glob', { pattern: '**', path: 'out' }, contextOf(tree))).toMatch(
+    /^! .*out of/,
   );
 });
