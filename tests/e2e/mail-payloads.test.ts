@@ -43,7 +43,6 @@ tasks:
   - { id: wait, run: "until test -e '${go}'; do sleep 0.1; done" }
 sandbox: off
 permissions: { default: allow }
-sandbox: off
 `;
 
 let world: World;
