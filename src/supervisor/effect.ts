@@ -112,6 +112,8 @@ export type Effect =
       readonly forAnswers?: boolean;
     }
   | { readonly type: 'sweep.later'; readonly ms: number }
+  /** Looks at what a waiting call names, then reports `call.looked`. */
+  | { readonly type: 'call.look'; readonly name: ActorName; readonly call: CallId }
   | { readonly type: 'asks.later'; readonly ms: number }
   /** Into the workspace journal; the same grant twice is one. */
   | { readonly type: 'grant.keep'; readonly grant: Grant }

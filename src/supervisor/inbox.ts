@@ -186,6 +186,15 @@ export type RunEvent =
       readonly days: number;
       readonly reason: string | null;
       readonly by: string;
+      /** Of each live call that waits for it: what the disk says now of the paths that it names. */
+      readonly disks?: ReadonlyMap<CallId, CallFacts>;
+    }
+  /** A call whose ask has ended may go on: the disk was looked at once more. */
+  | {
+      readonly type: 'call.looked';
+      readonly name: ActorName;
+      readonly call: CallId;
+      readonly disk?: CallFacts;
     }
   /** The time of some ask is over, or nearly. */
   | { readonly type: 'asks.due' }

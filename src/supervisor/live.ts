@@ -69,6 +69,8 @@ export interface WaitingCall {
   readonly tightened: Tightened | undefined;
   /** Monotonic. */
   readonly since: number;
+  /** Its ask has ended, and the disk is being looked at before it goes on. */
+  looking: boolean;
 }
 
 /** A call whose hooks run; `reply` is what waits for hooks that follow it. */

@@ -42,6 +42,9 @@ export class TeamWorld {
     this.step({ type: 'started' });
   }
 
+  /** The event with what the disk says of it, as the intake adds it. */
+  seen: (event: RunEvent) => RunEvent = (event) => event;
+
   /** An event, all that follows from it, and what the outside does at once for it: trees and views are made. */
   step(event: RunEvent): Effect[] {
     const effects = this.#decide(event);
@@ -66,6 +69,9 @@ export class TeamWorld {
           note: null,
         } as const;
         effects.push(...this.#decide({ type: 'tree.prepared', task, fence, outcome }));
+      } else if (effect?.type === 'call.look') {
+        const { name, call } = effect;
+        effects.push(...this.#decide(this.seen({ type: 'call.looked', name, call })));
       } else if (effect?.type === 'actor.stop' && this.live.actors.has(effect.name)) {
         const { name, incarnation } = effect;
         const exit = { kind: 'killed' } as const;

@@ -13,6 +13,7 @@ import {
   answerAsk,
   answerNext,
   asksDue,
+  callLooked,
   judgeAgain,
   revokeGrant,
   rulesChanged,
@@ -84,6 +85,8 @@ function meaningOf(state: RunState, live: Live, happening: Happening): Draft {
       return userDecides(state, live, happening, event);
     case 'ask.answer':
       return answerAsk(state, live, happening, event);
+    case 'call.looked':
+      return callLooked(state, live, happening, event);
     case 'asks.due':
       return asksDue(state, happening);
     case 'rules.changed':

@@ -19,7 +19,7 @@ import {
   pinsHold,
   touchesOf,
 } from '../../permissions/index.ts';
-import type { CallFacts, Grant, GrantOffer } from '../../protocol/index.ts';
+import type { ActorRequest, CallFacts, Grant, GrantOffer } from '../../protocol/index.ts';
 import type { Tightened } from '../hooks.ts';
 import type { Happening } from '../inbox.ts';
 import type { Live } from '../live.ts';
@@ -101,6 +101,24 @@ function gated({ state, actor }: Who, call: Call, judged: Judgement): Judgement 
     return judged;
   }
   return { ...judged, command: readOnly(state, actor.name, call.input)?.command ?? null };
+}
+
+/** A call that waits, judged as it was when it was made. */
+export function judgeAsked(
+  who: Who,
+  { type, tool, input }: Extract<ActorRequest, { type: 'permit' | 'act' }>,
+): Judged {
+  if (type === 'permit' || tool === 'bash') return judgeFor(who, { tool, input });
+  return tool === 'create_task'
+    ? judgeCommands(who, commandsOfTask(input))
+    : wordsOn(who, [tool, input]);
+}
+
+/** What a task that a model makes will run: its command and its gates. */
+export function commandsOfTask(input: unknown): string[] {
+  const { run, verify } = Object(input) as { readonly run?: unknown; readonly verify?: unknown };
+  const commands = [run, ...(Array.isArray(verify) ? (verify as unknown[]) : [])];
+  return commands.filter((command) => typeof command === 'string');
 }
 
 /** A command of a model is a bash call of that model (design §7): judged when the task is made. */

@@ -142,8 +142,9 @@ function answered(asking: Asking, draft: Draft, asked: AskedRequest): Draft | nu
   const { actor, request, disk, happening } = asking;
   const { name, incarnation } = actor;
   const { tightened } = asking;
+  const since = happening.monotonicMs;
   const waiting = { name, incarnation, request, call: asked.call, asked, disk, tightened };
-  return deliver(asking, draft, { ask, waiting: { ...waiting, since: happening.monotonicMs } });
+  return deliver(asking, draft, { ask, waiting: { ...waiting, since, looking: false } });
 }
 
 /** M10: on record before its answer, so that a cut of this term counts against what is in the request. */

@@ -122,10 +122,9 @@ export class Executor {
         void this.later(effect.ms, () => ({ type: 'sweep', beats: this.beats() }));
         return;
       case 'asks.later':
-        void this.later(effect.ms, () => ({ type: 'asks.due' }));
-        return;
       case 'mail.later':
-        void this.later(effect.ms, () => ({ type: 'mail.due', name: effect.name }));
+      case 'call.look':
+        this.tell(effect);
         return;
       case 'grant.keep':
         this.track(this.deps.grants?.give(effect.grant));
@@ -159,6 +158,17 @@ export class Executor {
       case 'merge.compute':
       case 'ref.advance':
         this.track(this.gitWork(effect));
+    }
+  }
+
+  /** Nothing is done but to report, now or later. */
+  private tell(effect: Of<'asks.later' | 'mail.later' | 'call.look'>): void {
+    if (effect.type === 'asks.later') void this.later(effect.ms, () => ({ type: 'asks.due' }));
+    else if (effect.type === 'mail.later') {
+      void this.later(effect.ms, () => ({ type: 'mail.due', name: effect.name }));
+    } else {
+      // What is taken into the inbox is looked up on the disk on the way (`looking.ts`).
+      this.deps.post({ type: 'call.looked', name: effect.name, call: effect.call });
     }
   }
 

@@ -127,7 +127,8 @@ export class Intake {
 
 /** Whose order it belongs to; null: nobody's. */
 function senderOf(event: RunEvent): string | null {
-  if (event.type === 'send') return USER;
+  if (event.type === 'send' || event.type === 'ask.answer') return USER;
+  if (event.type === 'call.looked') return event.name;
   return event.type === 'request' || event.type === 'actor.exited' ? event.name : null;
 }
 

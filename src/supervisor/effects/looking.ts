@@ -3,11 +3,19 @@
  * call names. A decision does no I/O; it gets both with its event.
  *
  * Invariants
+ * - P15 What waited is judged on the disk as it is when it goes on, not as it was when it was put.
  * - P21 A call that came after a policy file was changed is judged by the file as it is then.
  */
-import { ensureError, type Logger } from '../../kernel/index.ts';
-import { type Call, factsOfCall, pinFilesOf, teamSnapshot } from '../../permissions/index.ts';
+import { type ActorName, type CallId, ensureError, type Logger } from '../../kernel/index.ts';
+import {
+  type Call,
+  checkAnswer,
+  factsOfCall,
+  pinFilesOf,
+  teamSnapshot,
+} from '../../permissions/index.ts';
 import type { ActorRequest, CallFacts, RunFile } from '../../protocol/index.ts';
+import { commandsOfTask } from '../decide/judging.ts';
 import { pathOf, workplaceOf } from '../decide/roster.ts';
 import type { RunEvent } from '../inbox.ts';
 import type { Live } from '../live.ts';
@@ -23,7 +31,7 @@ export interface LookingDeps {
   readonly decide: (event: RunEvent) => void;
 }
 
-type Asked = Extract<RunEvent, { type: 'request' }>;
+type Judged = Extract<RunEvent, { type: 'request' | 'ask.answer' | 'call.looked' }>;
 
 export class Looking {
   private readonly deps: LookingDeps;
@@ -73,18 +81,42 @@ export class Looking {
   /** The event with what the disk says of it. */
   withFacts(event: RunEvent): RunEvent {
     if (!isJudged(event)) return event;
+    const { state, live } = this.deps;
+    switch (event.type) {
+      case 'request':
+        return { ...event, disk: this.factsFor(event.name, event.upward.request) };
+      case 'call.looked': {
+        const waiting = live.waiting.get(event.call);
+        return waiting === undefined
+          ? event
+          : { ...event, disk: this.factsFor(event.name, waiting.asked) };
+      }
+      case 'ask.answer': {
+        const check = checkAnswer(state.asks, event.id, event.digest);
+        if (check.kind !== 'ok' || event.effect === 'deny') return event;
+        const disks = new Map<CallId, CallFacts>();
+        for (const { call } of check.ask.waiters) {
+          const waiting = live.waiting.get(call);
+          if (waiting !== undefined) disks.set(call, this.factsFor(waiting.name, waiting.asked));
+        }
+        return { ...event, disks };
+      }
+    }
+  }
+
+  private factsFor(name: ActorName, request: ActorRequest): CallFacts {
     const { state, live, source } = this.deps;
     const session = {
-      actor: pathOf(state, event.name),
-      root: workplaceOf(state, event.name)?.root ?? '/nonexistent/tree',
+      actor: pathOf(state, name),
+      root: workplaceOf(state, name)?.root ?? '/nonexistent/tree',
       home: this.file.home ?? null,
       attended: this.file.attended,
     };
     const { disk } = source;
-    const all = callsOf(event.upward.request).map((call) =>
+    const all = callsOf(request).map((call) =>
       factsOfCall(call, session, { pins: { ...live.policy?.pins, ...pinsFor(call) }, disk }),
     );
-    return { ...event, disk: merged(all) };
+    return merged(all);
   }
 }
 
@@ -104,7 +136,8 @@ function merged(all: readonly CallFacts[]): CallFacts {
   };
 }
 
-function isJudged(event: RunEvent): event is Asked {
+function isJudged(event: RunEvent): event is Judged {
+  if (event.type === 'ask.answer' || event.type === 'call.looked') return true;
   if (event.type !== 'request') return false;
   const { type } = event.upward.request;
   return type === 'permit' || type === 'act';
@@ -115,9 +148,5 @@ function callsOf(request: ActorRequest): readonly Call[] {
   if (request.type !== 'permit' && request.type !== 'act') return [];
   const { tool, input } = request;
   if (tool !== 'create_task') return [{ tool, input }];
-  const { run, verify } = Object(input) as { readonly run?: unknown; readonly verify?: unknown };
-  const commands = [run, ...(Array.isArray(verify) ? (verify as unknown[]) : [])];
-  return commands
-    .filter((command) => typeof command === 'string')
-    .map((command) => ({ tool: 'bash', input: { command } }));
+  return commandsOfTask(input).map((command) => ({ tool: 'bash', input: { command } }));
 }

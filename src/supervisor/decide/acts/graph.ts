@@ -12,7 +12,7 @@ import type { Draft } from '../../draft.ts';
 import { reasonContext } from '../../rows.ts';
 import type { Asking } from '../asking.ts';
 import { putAsk } from '../asks/put.ts';
-import { judgeCommands } from '../judging.ts';
+import { commandsOfTask, judgeCommands } from '../judging.ts';
 import { finishAct } from '../results.ts';
 import { heldTask, workplaceOf } from '../roster.ts';
 import { endAttempt } from '../task-ends.ts';
@@ -30,8 +30,7 @@ export function createTask(asking: Asking, draft: Draft, act: Act, input: Input)
     const choices = Object.keys(state.file.team.agents).join(', ');
     return refuse(`there is no agent profile "${agent}"; choose one of: ${choices}`);
   }
-  const commands = [...(typeof run === 'string' ? [run] : []), ...strings(input['verify'])];
-  const judged = judgeCommands(asking, commands);
+  const judged = judgeCommands(asking, commandsOfTask(input));
   if (judged.action === 'deny') return refuse(judged.reason);
   const spec: TaskSpec = {
     id: asTaskId(id),

@@ -7,7 +7,7 @@
  * - P34 Nothing runs on an answer but what the asked digest covers: the call is judged anew just before it runs.
  */
 import { actorOf } from '../../../actors/index.ts';
-import { isoTime } from '../../../kernel/index.ts';
+import { type CallId, isoTime } from '../../../kernel/index.ts';
 import {
   ASK_WARN_SHARE,
   type Ask,
@@ -19,14 +19,14 @@ import {
   openAsks,
   TIME,
 } from '../../../permissions/index.ts';
-import type { Grant } from '../../../protocol/index.ts';
+import type { CallFacts, Grant } from '../../../protocol/index.ts';
 import { Draft } from '../../draft.ts';
 import type { Happening, RunEvent } from '../../inbox.ts';
 import type { Live, LiveActor, WaitingCall } from '../../live.ts';
 import type { RunState } from '../../state.ts';
 import { decideAct } from '../acts/index.ts';
 import type { Asking } from '../asking.ts';
-import { judgeFor } from '../judging.ts';
+import { judgeAsked } from '../judging.ts';
 import { permit } from '../permit.ts';
 import { noticeTarget } from '../roster.ts';
 import { refuse, stopWaiting } from './end.ts';
@@ -48,6 +48,13 @@ export function answerAsk(
     return draft.effect({ type: 'refuse', token, error });
   }
   const { ask } = check;
+  if (effect === 'allow' && dropMoved(draft, live, { ask, disks: event.disks })) {
+    return draft.effect({
+      type: 'refuse',
+      token,
+      error: refusalOfAnswer({ kind: 'stale', ask }, event.id),
+    });
+  }
   const scope = effect === 'allow' ? event.scope : 'once';
   draft.ask({ type: 'ask.answered', id: ask.id, effect, scope, by, reason });
   const grant = scope === 'once' ? null : grantOf(state, live, { ask, event, now: happening.now });
@@ -59,6 +66,39 @@ export function answerAsk(
   const value = { id: ask.id, effect, scope, by, grant: grant?.id ?? null };
   return draft.effect({ type: 'answer', token, value });
 }
+
+/**
+ * P15: calls for which the disk is not as it was when their ask was put leave it, and are asked about anew; true when with
+ * them the ask has ended.
+ */
+function dropMoved(
+  draft: Draft,
+  live: Live,
+  from: { readonly ask: Ask; readonly disks: ReadonlyMap<CallId, CallFacts> | undefined },
+): boolean {
+  const { ask, disks } = from;
+  const moved = ask.waiters.filter(({ call, actor }) => {
+    const waiting = live.waiting.get(call);
+    const disk = disks?.get(call);
+    if (waiting === undefined || disk === undefined) return false;
+    const { state, happening } = draft;
+    const { tightened } = waiting;
+    const who = { state, live, happening, actor: { name: actor }, disk, tightened };
+    const judged = judgeAsked(who, waiting.asked);
+    return judged.action !== 'ask' || judged.digest() !== ask.digest;
+  });
+  if (moved.length === 0) return false;
+  if (moved.length === ask.waiters.length) {
+    draft.ask({ type: 'ask.superseded', id: ask.id, reason: MOVED });
+    return true;
+  }
+  for (const { call } of moved) {
+    draft.ask({ type: 'ask.withdrawn', id: ask.id, call, reason: MOVED });
+  }
+  return false;
+}
+
+const MOVED = 'what it asked about is not so any more';
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -157,10 +197,10 @@ export function judgeAgain(state: RunState, live: Live, happening: Happening): D
     const waiting = ask.waiters
       .map((one) => live.waiting.get(one.call))
       .find((one) => one !== undefined);
-    if (waiting === undefined || !isOneCall(waiting.asked)) continue;
+    if (waiting === undefined) continue;
     const { name, disk, asked, tightened } = waiting;
     const who = { state, live, happening, actor: { name }, disk, tightened };
-    const judged = judgeFor(who, { tool: asked.tool, input: asked.input });
+    const judged = judgeAsked(who, asked);
     if (judged.action === 'ask' && judged.digest() === ask.digest) continue;
     if (judged.action === 'allow') {
       const by = grantOfRule(judged.rule) === null ? 'rules' : `grant:${grantOfRule(judged.rule)}`;
@@ -175,27 +215,45 @@ export function judgeAgain(state: RunState, live: Live, happening: Happening): D
   return draft.empty ? null : draft;
 }
 
-/** The next waiting call whose ask has ended is run, refused, or asked about anew; null when there is none. */
+/** The next waiting call whose ask has ended is refused, or looked at before it goes on; null when there is none. */
 export function answerNext(state: RunState, live: Live, happening: Happening): Draft | null {
-  for (const call of live.waiting.keys()) {
+  for (const waiting of live.waiting.values()) {
+    const { name, call } = waiting;
     const ask = askOfCall(state.asks, call);
-    if (ask !== null && ask.answer === null) continue;
-    const draft = new Draft(state, happening);
-    const waiting = stopWaiting(draft, live, call);
-    const actor = waiting === null ? undefined : live.actors.get(waiting.name);
-    const facts = waiting === null ? null : actorOf(state.actors, waiting.name);
-    if (waiting === null || actor === undefined || facts === null) continue;
-    if (actor.incarnation !== waiting.incarnation) continue;
-    const { request, disk, tightened } = waiting;
-    const asking = { state, live, happening, facts, actor, request, disk, tightened, hooked: true };
-    return ask === null ? run(asking, draft, waiting) : deliver(asking, draft, { ask, waiting });
+    if (waiting.looking || (ask !== null && ask.answer === null)) continue;
+    if (ask?.answer?.effect === 'deny') return goOn(new Draft(state, happening), live, call);
+    waiting.looking = true;
+    return new Draft(state, happening).effect({ type: 'call.look', name, call });
   }
   return null;
 }
 
-/** Judged by rules as it is, not by the commands that it would bring. */
-function isOneCall(asked: WaitingCall['asked']): boolean {
-  return asked.type === 'permit' || asked.tool === 'bash';
+/** P15: what waited is run, refused, or asked about anew, by the disk as it is now. */
+export function callLooked(
+  state: RunState,
+  live: Live,
+  happening: Happening,
+  { call, disk }: Extract<RunEvent, { type: 'call.looked' }>,
+): Draft {
+  const draft = new Draft(state, happening);
+  const waiting = live.waiting.get(call);
+  // A stop: nothing new is begun; the answer is kept for the next term.
+  if (waiting?.looking !== true || live.halting !== null) return draft;
+  return goOn(draft, live, call, disk);
+}
+
+function goOn(draft: Draft, live: Live, call: CallId, seen?: CallFacts): Draft {
+  const { state, happening } = draft;
+  const ask = askOfCall(state.asks, call);
+  const waiting = stopWaiting(draft, live, call);
+  const actor = waiting === null ? undefined : live.actors.get(waiting.name);
+  const facts = waiting === null ? null : actorOf(state.actors, waiting.name);
+  if (waiting === null || actor === undefined || facts === null) return draft;
+  if (actor.incarnation !== waiting.incarnation) return draft;
+  const { request, tightened } = waiting;
+  const disk = seen ?? waiting.disk;
+  const asking = { state, live, happening, facts, actor, request, disk, tightened, hooked: true };
+  return ask === null ? run(asking, draft, waiting) : deliver(asking, draft, { ask, waiting });
 }
 
 function run(asking: Asking, draft: Draft, { asked }: WaitingCall): Draft {

@@ -35,6 +35,7 @@ export function putAsk(asking: Asking, draft: Draft, request: AskedRequest, judg
     disk: asking.disk,
     tightened: asking.tightened,
     since: happening.monotonicMs,
+    looking: false,
   });
   actor.phase = 'waiting';
   actor.since = isoTime(happening.now);
