@@ -47,6 +47,8 @@ export interface SupervisorDeps {
   readonly version: string;
   /** SHA-256 in hex. */
   readonly sha256: (bytes: Uint8Array) => string;
+  /** Idle time after which an actor gives its thread back; default: two minutes. */
+  readonly passivateMs?: number;
   /** Without it a run is judged by its team file alone, and names of files stand for themselves. */
   readonly policy?: PolicySource;
   /** Hooks of a run, as they are when a term begins; throws when a file of them can't be used (exit 2). */

@@ -35,6 +35,8 @@ export const SETUP_TIMEOUT_MS: number = 15 * 60_000;
 export const LEASE_MS: number = 60_000;
 /** How often leases, deadlines and budgets are looked at while something runs. */
 export const SWEEP_MS: number = 5_000;
+/** An actor that has been idle for so long gives its thread back; mail makes it another one. */
+export const PASSIVATE_MS: number = 120_000;
 /** More deaths of one actor than this within the period and it is not started again (mailbox.md §3.12). */
 export const RESTART_INTENSITY: number = 3;
 export const RESTART_PERIOD_MS: number = 60_000;

@@ -23,6 +23,7 @@ import type {
 } from '../protocol/index.ts';
 import type { Tightened } from './hooks.ts';
 import type { Token } from './inbox.ts';
+import { PASSIVATE_MS } from './limits.ts';
 
 export interface LiveActor {
   readonly name: ActorName;
@@ -38,9 +39,11 @@ export interface LiveActor {
   /** Last heartbeat seen, and the monotonic time when it had moved. */
   beat: number;
   beatAt: number;
+  /** Monotonic time of the last word from it or to it. */
+  quietAt: number;
   /** It is being ended on purpose; what its end will mean. */
   doom: {
-    readonly kind: 'stopped' | 'crashed';
+    readonly kind: 'stopped' | 'crashed' | 'passivated';
     readonly text: string;
     readonly token: Token | null;
   } | null;
@@ -172,6 +175,8 @@ export interface Live {
   full: { readonly error: ErrorShape; readonly waits: boolean } | null;
   /** Monotonic time at which this term began. */
   readonly startedMonotonic: number;
+  /** An actor that has been idle for so long gives its thread back. */
+  readonly passivateMs: number;
   /** Wall time that earlier terms used, ms. */
   readonly wallUsedMs: number;
   tip: string;
@@ -188,6 +193,7 @@ export function makeLive(options: {
   grants?: ReadonlyMap<string, Grant>;
   sandbox?: number;
   hooks?: readonly Hook[];
+  passivateMs?: number;
 }): Live {
   return {
     policy: options.policy ?? null,
@@ -227,6 +233,7 @@ export function makeLive(options: {
     halting: null,
     full: null,
     startedMonotonic: options.startedMonotonic,
+    passivateMs: options.passivateMs ?? PASSIVATE_MS,
     wallUsedMs: options.wallUsedMs,
     tip: options.tip,
     sandbox: options.sandbox ?? 0,

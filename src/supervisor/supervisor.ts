@@ -170,6 +170,7 @@ class RunningSupervisor implements Supervisor {
       grants: this.book.grants,
       sandbox: sandboxOf(file, this.deps).level,
       hooks,
+      ...(this.deps.passivateMs === undefined ? {} : { passivateMs: this.deps.passivateMs }),
     });
     return new RunLoop(state, live, {
       ...shared,

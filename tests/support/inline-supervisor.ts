@@ -30,6 +30,7 @@ export async function inlineSupervisor(
   repo: TempRepo,
   run?: ActorRun,
   threads?: ActorHost,
+  passivateMs?: number,
 ): Promise<Inline> {
   const clock = new SystemClock();
   const logs: Inline['logs'][number][] = [];
@@ -61,6 +62,7 @@ export async function inlineSupervisor(
     sha256: sha256Hex,
     codec: new StructuredCodec(),
     version: 'test',
+    ...(passivateMs === undefined ? {} : { passivateMs }),
   });
   const records: StoredRunRecord[] = [];
   supervisor.onRecord((_run, record) => records.push(record));

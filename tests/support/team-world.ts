@@ -32,6 +32,8 @@ export class TeamWorld {
   effects: Effect[] = [];
   /** Letters that each thread was given and has not taken in. */
   readonly inboxes: Map<string, Envelope[]> = new Map();
+  /** Threads that are stopped end only with `gone`. */
+  endsWait = false;
   #calls = 0;
   #requests = 0;
 
@@ -72,7 +74,11 @@ export class TeamWorld {
       } else if (effect?.type === 'call.look') {
         const { name, call } = effect;
         effects.push(...this.#decide(this.seen({ type: 'call.looked', name, call })));
-      } else if (effect?.type === 'actor.stop' && this.live.actors.has(effect.name)) {
+      } else if (
+        effect?.type === 'actor.stop' &&
+        !this.endsWait &&
+        this.live.actors.has(effect.name)
+      ) {
         const { name, incarnation } = effect;
         const exit = { kind: 'killed' } as const;
         effects.push(...this.#decide({ type: 'actor.exited', name, incarnation, exit }));
@@ -133,6 +139,14 @@ export class TeamWorld {
     const actor = this.live.actors.get(asActorName(name));
     if (actor === undefined) throw new Error(`${name} has no thread`);
     const exit = { kind: 'crashed', code: 'uncaught', message: 'broken' } as const;
+    this.step({ type: 'actor.exited', name: actor.name, incarnation: actor.incarnation, exit });
+  }
+
+  /** The end of a thread that was stopped. */
+  gone(name: string): void {
+    const actor = this.live.actors.get(asActorName(name));
+    if (actor === undefined) throw new Error(`${name} has no thread`);
+    const exit = { kind: 'finished' } as const;
     this.step({ type: 'actor.exited', name: actor.name, incarnation: actor.incarnation, exit });
   }
 

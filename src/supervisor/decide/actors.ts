@@ -62,6 +62,7 @@ export function startActor(draft: Draft, live: Live, actor: Starting): void {
     posted: new HandedOut(),
     beat: 0,
     beatAt: draft.happening.monotonicMs,
+    quietAt: draft.happening.monotonicMs,
     doom: null,
   });
   const spawn = actor.depth < file.team.limits.depth;
@@ -186,6 +187,11 @@ export function actorExited(
       draft.effect({ type: 'answer', token: actor.doom.token, value: { name } });
     }
     return draft;
+  }
+  if (actor.doom?.kind === 'passivated') {
+    // However it ended: it had nothing in hand.
+    live.mailDirty.add(name);
+    return draft.actor({ type: 'actor.passivated', name, epoch: actor.epoch });
   }
   const text =
     actor.doom?.text ??

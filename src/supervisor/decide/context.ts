@@ -38,6 +38,7 @@ export function askCompaction(
     });
   }
   const { name, incarnation } = actor;
+  actor.quietAt = happening.monotonicMs;
   draft.effect({
     type: 'actor.post',
     name,

@@ -9,7 +9,7 @@ import type { Effect } from '../effect.ts';
 import type { HookSaid, HookWork } from '../hooks.ts';
 import type { Happening, RunEvent } from '../inbox.ts';
 import { HOOK_RESULT_CHARS } from '../limits.ts';
-import type { Live } from '../live.ts';
+import type { Live, LiveActor } from '../live.ts';
 import type { RunState } from '../state.ts';
 import { aboutCall, hooksOn, noteSaid, release, tellContext, whoOf } from './hooks.ts';
 
@@ -175,12 +175,12 @@ function newlyReady(live: Live, state: RunState): TaskId[] {
 export function idleHooks(
   live: Live,
   draft: Draft,
-  who: { readonly name: ActorName; readonly incarnation: number; readonly request: number },
+  who: Pick<LiveActor, 'name' | 'incarnation' | 'epoch'> & { readonly request: number },
 ): void {
   const hooks = live.hooks.filter((hook) => hook.on === 'actor_idle');
   if (hooks.length === 0) return;
-  const { name, incarnation, request } = who;
-  const id = `idle-${name}-${incarnation}-${request}`;
+  const { name, incarnation, epoch, request } = who;
+  const id = `idle-${name}-${incarnation}-${epoch}-${request}`;
   const payload = whoOf(draft.state, name);
   draft.effect({ type: 'hooks.run', work: { id, on: 'actor_idle', hooks, actor: name, payload } });
 }

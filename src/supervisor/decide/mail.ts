@@ -216,6 +216,8 @@ function deliverTo(
     live.mailDirty.add(name);
     return draft;
   }
+  // A10: it waits for the end of the thread.
+  if (actor.doom?.kind === 'passivated') return null;
   const unposted = deliverable(state.mail, name, { nowMs: happening.now, except: actor.posted });
   const fresh = isolated(state, { live, now: happening.monotonicMs, actor }, unposted);
   if (fresh.length === 0) return null;
@@ -224,6 +226,7 @@ function deliverTo(
     actor.posted.add(n);
     live.retries.get(name)?.delete(n);
   }
+  actor.quietAt = happening.monotonicMs;
   const workplace = workplaceOf(state, name);
   draft.effect({
     type: 'actor.post',

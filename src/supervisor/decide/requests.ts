@@ -60,6 +60,7 @@ export function decideRequest(
       },
     });
   }
+  actor.quietAt = happening.monotonicMs;
   const request = upward.id;
   const asking = { state, live, happening, facts, actor, request };
   const more = {

@@ -172,6 +172,7 @@ function tellCut(draft: Draft, child: Actor): void {
 
 /** Its turn goes on without new mail. Who holds a task is woken when its tree is ready. */
 function isCut(state: RunState, actor: Actor): boolean {
+  if (actor.phase.kind === 'passivated') return false;
   if (actor.kind === 'lead') return actor.incarnation > 0;
   return state.midTurn.has(actor.name) && !state.claims.has(actor.name);
 }

@@ -7,6 +7,7 @@ import type { Live, LiveActor } from '../live.ts';
 import type { RunState } from '../state.ts';
 import { markDue } from './asks/answer.ts';
 import { waitsForPerson } from './asks/end.ts';
+import { passivateIdle } from './passivate.ts';
 import { openPlanOf } from './plan-gate.ts';
 import { sweepTeamwork } from './team-sweep.ts';
 
@@ -40,6 +41,7 @@ export function sweep(
       graceMs: 0,
     });
   }
+  passivateIdle(draft, live);
   return draft.effect({ type: 'sweep.later', ms: SWEEP_MS });
 }
 
