@@ -2,7 +2,7 @@
  * Hooks of what has happened: they undo nothing. What waits for those of a call's result is the reply to its thread alone, so
  * that the next request has what they add; for the others nobody waits.
  */
-import type { ActorName, TaskId } from '../../kernel/index.ts';
+import type { TaskId } from '../../kernel/index.ts';
 import type { HookEvent, StoredRunRecord, TaskChange } from '../../protocol/index.ts';
 import { Draft } from '../draft.ts';
 import type { Effect } from '../effect.ts';
