@@ -5,6 +5,7 @@
  * the cursor is visible.
  */
 import {
+  askedInput,
   createRun,
   diffOf,
   failedFinalGate,
@@ -57,6 +58,7 @@ export async function hostRun(context: Context, what: RunToHost): Promise<ExitCo
       run: file.id,
       outputOf: (id) => outputPath(workspace.places, file.id, id),
       sandbox: sandboxText(host.sandbox, file),
+      wholeInput: (row) => askedInput(workspace, row),
     });
     await begin(supervisor, what);
     stop.onAsk((now, signal) => askToStop({ supervisor, run: file.id, watch, now, signal }));

@@ -30,6 +30,11 @@ export async function listApprovals(
   return rows;
 }
 
+/** The input of an ask as its call has it, however large (M8). */
+export async function askedInput(workspace: Workspace, row: AskRow): Promise<unknown> {
+  return row.blob === undefined ? row.input : wholeInput(blobsOf(workspace, row.run), row);
+}
+
 /** An answer that comes when nobody holds the run any more: who was first, if somebody was. */
 export async function lateAnswer(
   workspace: Workspace,

@@ -5,7 +5,8 @@
  * Invariants: a run exists whole from one rename on (`run-store.ts`) · nothing is half started (`start.ts`) · a tree goes
  * only when its run has ended and its work is saved (`trees.ts`).
  */
-export { lateAnswer, listApprovals, listGrants } from './approvals.ts';
+
+export { askedInput, lateAnswer, listApprovals, listGrants } from './approvals.ts';
 export { type AuditRow, auditOf, verifyAudit } from './audit.ts';
 export { type CheckAnswer, checkTeam } from './check.ts';
 export { compactActor } from './compact.ts';

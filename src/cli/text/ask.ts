@@ -1,6 +1,7 @@
 /** One question to a person, as text: who asks, what exactly, what it touches, why it is asked, until when. Pure. */
 import type { AskRow } from '../../protocol/ask.ts';
-import { safeLine, safeText } from './safe.ts';
+import { inputText } from './exact.ts';
+import { safeLine } from './safe.ts';
 import type { Styles } from './style.ts';
 import { duration } from './time.ts';
 
@@ -11,7 +12,7 @@ const LINE_MAX = 2_000;
 /** As much of an id as people type. */
 export const shortId = (id: string): string => id.slice(0, 12);
 
-function whoAsks(row: AskRow): string {
+export function askedBy(row: AskRow): string {
   const chain = row.ancestry.length > 1 ? ` (${row.ancestry.join(' > ')})` : '';
   const also = row.also.length === 0 ? '' : ` and ${row.also.length} more`;
   return safeLine(`${row.actor}${chain}${also}, ${row.profile}`);
@@ -22,7 +23,7 @@ export function askText(row: AskRow, now: number, styles: Styles): string {
   const task = row.task === null ? '' : ` on task ${safeLine(row.task)}`;
   const also = row.also.length === 0 ? [] : [`  also     ${safeLine(row.also.join(', '))}`];
   return [
-    `${styles.bold(shortId(row.id))}  ${whoAsks(row)} asks to use ${styles.bold(safeLine(row.tool))}${task}`,
+    `${styles.bold(shortId(row.id))}  ${askedBy(row)} asks to use ${styles.bold(safeLine(row.tool))}${task}`,
     ...also,
     ...inputLines(row).map((line) => `    ${line}`),
     ...row.touches.map((line, at) => `  ${at === 0 ? 'it      ' : '        '} ${safeLine(line)}`),
@@ -36,18 +37,14 @@ export function askText(row: AskRow, now: number, styles: Styles): string {
     .join('');
 }
 
-function untilText(row: AskRow, now: number): string {
+export function untilText(row: AskRow, now: number): string {
   if (row.expiresAt === null) return 'somebody answers';
   return `${row.expiresAt} (${duration(Math.max(0, Date.parse(row.expiresAt) - now))} left), then it is denied`;
 }
 
-/** A command as it is written, everything else as JSON; what is invisible is made visible. */
 function inputLines(row: AskRow): string[] {
   const { input } = row;
-  const command =
-    typeof input === 'object' && input !== null && 'command' in input ? input.command : undefined;
-  const whole = typeof command === 'string' ? command : JSON.stringify(input, null, 2);
-  const lines = safeText(whole ?? '').split('\n');
+  const lines = inputText(input).split('\n');
   const shown = lines
     .slice(0, LINES_MAX)
     .map((line) => (line.length > LINE_MAX ? `${line.slice(0, LINE_MAX)}… (cut)` : line));

@@ -37,6 +37,14 @@ export function linesOf(record: StoredRunRecord, outputOf: OutputOf): string[] {
   ].map((line) => `${record.at} ${line}\n`);
 }
 
+/** What waits for a person, for a terminal where nobody can type. */
+export function asksOnly(record: StoredRunRecord): string[] {
+  return linesOf({ ...pick(record), asks: record.asks ?? [] }, () => '');
+}
+
+const pick = ({ s, d, k, at, asks: _asks }: StoredRunRecord) =>
+  ({ s, d, k, at }) as StoredRunRecord;
+
 /** What waits for a person says at once how to answer: this terminal can't. */
 function askLine(change: AskChange): string | null {
   switch (change.type) {

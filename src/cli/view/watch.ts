@@ -2,11 +2,13 @@
  * What a person sees while a run goes on in this process: the live view on a terminal, one line per important thing
  * elsewhere, nothing with `--json`.
  */
+import type { AskRow } from '../../protocol/ask.ts';
 import type { StoredRunRecord } from '../../protocol/record.ts';
 import { actorRows, runRow, type Supervisor, taskRows } from '../../supervisor/index.ts';
 import type { Context } from '../context.ts';
+import { openPrompt, type Prompt } from '../prompt/prompt.ts';
 import { drawView } from './draw.ts';
-import { linesOf, type OutputOf } from './lines.ts';
+import { asksOnly, linesOf, type OutputOf } from './lines.ts';
 import type { ViewModel } from './model.ts';
 import { openScreen } from './screen.ts';
 
@@ -25,6 +27,8 @@ export interface WatchOptions {
   readonly outputOf: OutputOf;
   /** What holds the commands of this run, in words. */
   readonly sandbox: string;
+  /** The input of an ask, however large. */
+  readonly wholeInput: (row: AskRow) => Promise<unknown>;
 }
 
 export function openWatch(options: WatchOptions): Watch {
@@ -66,13 +70,19 @@ function openView(options: WatchOptions): Watch {
   let hint = HINT;
   let timer: NodeJS.Timeout | null = null;
   let pause = PAUSE_MS;
+  let prompt: Prompt | null = null;
 
   const draw = (): void => {
     timer = null;
     const began = performance.now();
     const model = modelOf(supervisor, run, { lastMail, hint });
     if (model === null) return;
-    screen.draw(drawView(model, { columns: io.out.columns, rows: io.out.rows }, styles));
+    const { columns, rows } = io.out;
+    const asked = prompt?.lines() ?? [];
+    const view = asked.length === 0 ? rows : Math.max(2, rows - asked.length);
+    const lines = [...drawView(model, { columns, rows: view }, styles), ...asked];
+    // What is asked stands at the end, so that it is what is left on a small terminal.
+    screen.draw(lines.slice(-Math.max(1, rows - 1)));
     pause = Math.max(PAUSE_MS, (performance.now() - began) * COST_FACTOR);
   };
   const soon = (): void => {
@@ -81,12 +91,23 @@ function openView(options: WatchOptions): Watch {
   const forgetRecords = supervisor.onRecord((from, record) => {
     if (from !== run) return;
     lastMail = mailOf(record) ?? lastMail;
+    prompt?.record(record);
+    if (prompt === null) for (const line of asksOnly(record)) screen.above(line);
     soon();
   });
-  const forgetResize = io.out.onResize(soon);
+  const forgetResize = io.out.onResize(() => {
+    prompt?.resized();
+    soon();
+  });
   const tick = setInterval(soon, TICK_MS);
   screen.above(`${opening(options)}\n`);
   draw();
+  // Keys are answered at once.
+  const changed = (): void => {
+    if (timer !== null) clearTimeout(timer);
+    draw();
+  };
+  prompt = openPrompt({ ...options, changed });
 
   return {
     say: (text) => screen.above(text),
@@ -100,6 +121,7 @@ function openView(options: WatchOptions): Watch {
       if (timer !== null) clearTimeout(timer);
       forgetRecords();
       forgetResize();
+      prompt?.close();
       screen.close({ keep: false });
     },
   };

@@ -25,6 +25,7 @@ function makeIo(env: Record<string, string> = {}): {
   const io: Io = {
     out: output('out'),
     err: output('err'),
+    input: { canRead: () => false, read: () => () => undefined },
     env,
     cwd: '/',
     pid: 1,

@@ -20,6 +20,7 @@ function makeIo(columns: { value: number }): { io: Io; written: () => string; ex
   const io: Io = {
     out,
     err: out,
+    input: { canRead: () => false, read: () => () => undefined },
     env: {},
     cwd: '/',
     pid: 1,
