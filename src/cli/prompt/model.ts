@@ -13,7 +13,7 @@ import type { Key } from '../keys.ts';
 import { inputText, wrapLines } from '../text/exact.ts';
 
 /** Keys typed for what was shown before are not for what is shown now. */
-export const GRACE_MS = 500;
+const GRACE_MS = 500;
 const REASON_MAX = 500;
 /** Lines around the input: head, touches, why, until, keys; and the view above keeps a few. */
 const FRAME = 9;
@@ -267,7 +267,7 @@ export function noGrant(state: PromptState): string | null {
 }
 
 /** P36. An input that is there by its head alone is not whole either. */
-export function isFolded(state: PromptState): boolean {
+function isFolded(state: PromptState): boolean {
   const { shown } = state;
   if (shown === null) return false;
   return shown.blob !== undefined || inputLines(state).length > inputRoom(state.size);
