@@ -76,7 +76,13 @@ function sandboxText(report: SandboxReport, file: RunFile): string {
   if (file.team.sandbox?.mode === 'off') return 'sandbox off: commands run with your rights';
   return report.level === 0
     ? 'no sandbox: commands run with your rights'
-    : `sandbox: ${report.detail}`;
+    : `sandbox: ${report.detail}${hostsText(file.team.sandbox?.network?.allow ?? [])}`;
+}
+
+function hostsText(hosts: readonly string[]): string {
+  if (hosts.length === 0) return '';
+  const more = hosts.length > 3 ? ` and ${hosts.length - 3} more` : '';
+  return ` but ${hosts.slice(0, 3).join(', ')}${more}`;
 }
 
 interface Over {

@@ -48,3 +48,5 @@ export const COMPACT_AT_MAX = 0.95;
 
 /** Folders that a sandbox is opened for, for reading and for writing. */
 export const SANDBOX_FOLDERS_MAX = 64;
+/** Hosts that agents may reach from the sandbox. */
+export const SANDBOX_HOSTS_MAX = 256;

@@ -24,7 +24,7 @@ import {
   type ProviderSources,
   resolveProviders,
 } from './providers.ts';
-import { resolveSandbox } from './sandbox.ts';
+import { narrowSandbox, resolveSandbox } from './sandbox.ts';
 import { model, quote } from './schema.ts';
 import type { Windows } from './windows.ts';
 
@@ -107,7 +107,13 @@ export function resolveConfig(sources: ConfigSources): ConfigOutcome {
       variables.fallback ?? pick<readonly string[]>(['fallback'], (file) => file.fallback, []),
     sandbox: pick<SandboxSettings>(
       ['sandbox'],
-      (file) => (file.sandbox === undefined ? undefined : resolveSandbox(file.sandbox)),
+      (file) => {
+        if (file.sandbox === undefined) return undefined;
+        const person = resolveSandbox(sources.userFile?.config.sandbox);
+        return file === sources.workspaceFile?.config
+          ? narrowSandbox(file.sandbox, person)
+          : person;
+      },
       resolveSandbox(undefined),
     ),
     models: Object.freeze({

@@ -116,6 +116,7 @@ function settingFindings(config: ResolvedConfig): Finding[] {
   const opened = [
     ...sandbox.read.map((folder) => `reads ${folder}`),
     ...sandbox.write.map((folder) => `writes ${folder}`),
+    ...(sandbox.network?.allow ?? []).map((host) => `agents reach ${host}`),
   ];
   return [
     checked(row('model', model, model.value ?? 'none'), model.value, models),

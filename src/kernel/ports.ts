@@ -121,6 +121,8 @@ export interface SandboxRequest {
   /** Folders that a person opened besides; `~` is the home. */
   readonly read: readonly string[];
   readonly write: readonly string[];
+  /** Hosts that a command of an agent reaches, through a proxy of ours (`hosts.ts`); left out or empty: no network. */
+  readonly hosts?: readonly string[] | undefined;
 }
 
 /** What holds commands on this machine (permissions §2.14): 3 and 2 bubblewrap with and without a proxy, 0 nothing. */
@@ -159,6 +161,14 @@ export interface SpawnExit {
   readonly left: readonly number[];
   /** Protected names that the command made in its tree, and that were moved away. */
   readonly setAside?: readonly string[];
+  /** Hosts that the sandbox did not let it reach; the first of them. */
+  readonly refused?: readonly RefusedHost[];
+}
+
+export interface RefusedHost {
+  /** What a person would add to `network.allow`. */
+  readonly add: string;
+  readonly why: string;
 }
 
 /** A running command with its descendants. */

@@ -126,7 +126,8 @@ const START_SCRIPT: string = `${HANDSHAKE}exec 3>&- 2>&4 4>&-; exec "$@"`;
  */
 const BOUNDS = `echo ${SANDBOX_OOM_SCORE} >/proc/self/oom_score_adj; ulimit -c 0; ulimit -f ${SANDBOX_FILE_BLOCKS}; ulimit -u ${SANDBOX_PROCESSES} || ulimit -p ${SANDBOX_PROCESSES}; `;
 
-const SANDBOX_SCRIPT: string = `${HANDSHAKE}${BOUNDS}exec 3>&- 2>&4 4>&-; exec "$@"`;
+const sandboxScript = (bridge: string): string =>
+  `${bridge}${HANDSHAKE}${BOUNDS}exec 3>&- 2>&4 4>&-; exec "$@"`;
 
 /** Before a command that runs under `words`, a bubblewrap of the sandbox. */
 export function sandboxPrefix(
@@ -135,10 +136,12 @@ export function sandboxPrefix(
     readonly sh: string;
     readonly setsid: string;
     readonly env: Readonly<Record<string, string>>;
+    /** Shell text that is done before all else; it ends with 125 when the command may not start. */
+    readonly bridge: string;
   },
 ): readonly string[] {
-  const { sh, setsid, env } = tools;
-  const before = [...words, '--', sh, '-c', SANDBOX_SCRIPT, 'troupe'];
+  const { sh, setsid, env, bridge } = tools;
+  const before = [...words, '--', sh, '-c', sandboxScript(bridge), 'troupe'];
   return [...before, '/usr/bin/env', ...withoutShellTraces(env), setsid];
 }
 

@@ -63,3 +63,9 @@ export const SANDBOX_PROBE_BYTES: number = 16 * 1024;
 export const WEB_BYTES_MAX: number = 5 * 1024 * 1024;
 export const WEB_MS_MAX = 30_000;
 export const WEB_REDIRECTS_MAX = 5;
+
+/** The proxy of one command: connections at once, time to connect, silence, and hosts that it is told were refused. */
+export const EGRESS_CONNECTIONS_MAX = 64;
+export const EGRESS_DIAL_MS = 15_000;
+export const EGRESS_IDLE_MS: number = 5 * 60_000;
+export const EGRESS_REFUSED_MAX = 16;

@@ -31,6 +31,8 @@ export interface NodeExecOptions {
   /** Lets a worker thread spawn. Its commands die with it. */
   readonly onWorkerThread?: boolean;
   readonly reader?: ProcessReader;
+  /** How the proxy of the sandbox finds the addresses of a host; default: the system's way. */
+  readonly resolve?: (host: string) => Promise<readonly string[]>;
 }
 
 export class NodeExec implements Exec {
@@ -54,11 +56,15 @@ export class NodeExec implements Exec {
       });
     }
     const program = await programOf(request);
-    const held = request.sandbox === undefined ? null : await sandboxed(request.sandbox, request);
+    const held =
+      request.sandbox === undefined
+        ? null
+        : await sandboxed(request.sandbox, { ...request, resolve: this.#options.resolve });
     const wrappers =
       held === null ? await (this.#options.wrappers ?? systemWrappers()) : [held.wrapper];
-    const output = openOutput(request.outputPath);
+    let output = -1;
     try {
+      output = openOutput(request.outputPath);
       const asked = held === null ? request : { ...request, env: held.env };
       const { launched, wrapper } = await this.#launch({
         request: asked,
@@ -73,7 +79,8 @@ export class NodeExec implements Exec {
       const tree = new ProcessTree({ request, launched, rung, output, reader, startedAt });
       return held === null ? tree : settled(tree, held);
     } catch (error) {
-      closeSync(output);
+      if (output >= 0) closeSync(output);
+      await held?.close();
       throw await namedStartError(error, request);
     }
   }
@@ -123,7 +130,8 @@ function settled(tree: ProcessTree, held: Sandboxed): SpawnedProcess {
   const exited = tree.exited.then(async (exit) => {
     // What could not be moved is named all the same; the tree's owner hears of it.
     const setAside = await held.settle().catch(() => ['a protected name, which stays']);
-    return { ...exit, setAside };
+    await held.close();
+    return { ...exit, setAside, refused: held.refused() };
   });
   return { pid, startedAt, exited, kill: (graceMs) => tree.kill(graceMs) };
 }

@@ -29,6 +29,8 @@ export interface SandboxFacts {
   readonly locked: readonly string[];
   /** The machine's network; without it only a loopback of its own is there. */
   readonly network: boolean;
+  /** The socket of our proxy, shown at its own path; null: none. */
+  readonly proxy: string | null;
   readonly cwd: string;
 }
 
@@ -58,6 +60,7 @@ export function sandboxArguments(facts: SandboxFacts): string[] {
     tree,
     ...closed.filter((path) => isWithin(tree, path)).flatMap((path) => ['--tmpfs', path]),
     ...outerFirst(facts.locked).flatMap((path) => ['--ro-bind', path, path]),
+    ...(facts.proxy === null ? [] : ['--ro-bind', facts.proxy, facts.proxy]),
     // What holds the tree stays open for the folders that lead to it; the rest of what is closed takes nothing.
     ...closed.filter((path) => !isWithin(path, tree)).flatMap((path) => ['--remount-ro', path]),
     '--chdir',

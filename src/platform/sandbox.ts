@@ -5,6 +5,8 @@
  * Invariants
  * - P20, P21 see there.
  * - P22 What a command asked the sandbox for it gets or it does not run: nothing here falls back to fewer walls.
+ * - P24 (`egress-guard.ts`) With hosts named, the only way out is the proxy's socket: the network namespace stays empty, and a
+ *   bridge from its loopback to the socket must stand before the command starts.
  * - P23 A name that other programs run later, or that is Troupe's, and that a command made in the root of its tree is moved
  *   out of the tree before anybody else sees it. It is not covered beforehand: bubblewrap would leave a file on the disk
  *   for each.
@@ -12,15 +14,18 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { cp, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { SandboxReport, SandboxRequest } from '../kernel/ports.ts';
+import type { RefusedHost, SandboxReport, SandboxRequest } from '../kernel/ports.ts';
+import { type EgressProxy, openEgressProxy } from './egress-proxy.ts';
 import { platformError } from './errors.ts';
 import { runCaptured } from './exec-run.ts';
 import { findProgram, SYSTEM_FOLDERS, sandboxPrefix, type Wrapper } from './isolation.ts';
 import { SANDBOX_PROBE_BYTES, SANDBOX_PROBE_MS } from './limits.ts';
+import { BRIDGE_PORT, bridgeScript } from './sandbox-bridge.ts';
 import { emptiedFolders, realPath, shownFolders } from './sandbox-places.ts';
 import { isWithin, type SandboxFacts, sandboxArguments } from './sandbox-profile.ts';
 
 type Env = Readonly<Record<string, string>>;
+type Resolve = (host: string) => Promise<readonly string[]>;
 
 export interface Sandboxed {
   readonly wrapper: Wrapper;
@@ -28,12 +33,16 @@ export interface Sandboxed {
   readonly env: Env;
   /** To be called when the command and all its processes are gone; tells the names that were moved away. */
   settle(): Promise<readonly string[]>;
+  /** Hosts that the command was refused. */
+  refused(): readonly RefusedHost[];
+  /** To be called once, whatever becomes of the command. */
+  close(): Promise<void>;
 }
 
 /** Throws `exec/no-sandbox`. */
 export async function sandboxed(
   request: SandboxRequest,
-  command: { readonly env: Env; readonly cwd: string },
+  command: { readonly env: Env; readonly cwd: string; readonly resolve?: Resolve | undefined },
 ): Promise<Sandboxed> {
   const bwrap = findProgram('bwrap', SYSTEM_FOLDERS);
   const [sh, setsid] = [findProgram('sh', SYSTEM_FOLDERS), findProgram('setsid', SYSTEM_FOLDERS)];
@@ -41,17 +50,30 @@ export async function sandboxed(
     throw noSandbox('bubblewrap is not there any more');
   }
   const before = await rootNames(request);
-  const facts = sandboxFacts(request, { ...command, names: before });
+  const proxy = await proxyFor(request, command.resolve);
+  const facts = sandboxFacts(request, { ...command, names: before, proxy: proxy?.path ?? null });
   const words = [bwrap, ...sandboxArguments(facts)];
   return {
     wrapper: {
       isolation: 'bwrap',
       detail: 'bubblewrap',
-      prefix: (given) => sandboxPrefix(words, { sh, setsid, env: given }),
+      prefix: (given) =>
+        sandboxPrefix(words, { sh, setsid, env: given, bridge: bridgeScript(facts.proxy) }),
     },
     env: environmentInside(command.env, facts),
     settle: () => settle(request, new Set(before)),
+    refused: () => proxy?.refused() ?? [],
+    close: () => proxy?.close() ?? Promise.resolve(),
   };
+}
+
+/** For commands of agents alone: those of people have the network. */
+async function proxyFor(
+  { profile, hosts = [] }: SandboxRequest,
+  resolve: Resolve | undefined,
+): Promise<EgressProxy | null> {
+  if (profile !== 'actor' || hosts.length === 0) return null;
+  return openEgressProxy({ allow: hosts, resolve });
 }
 
 export function noSandbox(why: string): Error {
@@ -65,7 +87,12 @@ export function noSandbox(why: string): Error {
 /** What is true of this machine and this tree now. */
 function sandboxFacts(
   request: SandboxRequest,
-  command: { readonly env: Env; readonly cwd: string; readonly names: readonly string[] },
+  command: {
+    readonly env: Env;
+    readonly cwd: string;
+    readonly names: readonly string[];
+    readonly proxy: string | null;
+  },
 ): SandboxFacts {
   const tree = realpathSync(request.tree);
   const { readable, writable } = shownFolders(command.env, request);
@@ -81,6 +108,7 @@ function sandboxFacts(
     treeWritable: request.writable,
     locked: request.writable ? lockedIn(tree, command.names) : [],
     network: request.profile !== 'actor',
+    proxy: command.proxy,
     cwd: realpathSync(command.cwd),
   };
 }
@@ -114,12 +142,25 @@ function lockedIn(tree: string, names: readonly string[]): string[] {
 
 const PROXIES = /^(?:https?|no|all|ftp)_proxy$/i;
 
+const WAY_OUT: Env = Object.fromEntries([
+  ...['http_proxy', 'https_proxy', 'all_proxy'].flatMap((name) =>
+    [name, name.toUpperCase()].map((one) => [one, `http://127.0.0.1:${BRIDGE_PORT}`]),
+  ),
+  ...['no_proxy', 'NO_PROXY'].map((name) => [name, 'localhost,127.0.0.1,::1']),
+  // Node looks at the proxies of its environment from 22.21 and 24.5 on, when it is told to.
+  ['NODE_USE_ENV_PROXY', '1'],
+]);
+
 /** The temporary folder is one of its own; what names a place that is not there is left out. */
 function environmentInside(env: Env, facts: SandboxFacts): Env {
   const entries = Object.entries(env).filter(
     ([name]) => name !== 'XDG_RUNTIME_DIR' && (facts.network || !PROXIES.test(name)),
   );
-  return { ...Object.fromEntries(entries), TMPDIR: '/tmp' };
+  return {
+    ...Object.fromEntries(entries),
+    ...(facts.proxy === null ? {} : WAY_OUT),
+    TMPDIR: '/tmp',
+  };
 }
 
 /** Protected names in the root of the tree, as they are spelled there. */
@@ -162,7 +203,12 @@ export async function probeSandbox(request: SandboxRequest, env: Env): Promise<S
     return none('bubblewrap is not installed', INSTALL);
   }
   try {
-    const facts = sandboxFacts(request, { env, cwd: request.tree, names: [] });
+    const facts = sandboxFacts(request, {
+      env,
+      cwd: request.tree,
+      names: [],
+      proxy: null,
+    });
     const done = await runCaptured({
       file: bwrap,
       args: [...sandboxArguments(facts), '--', sh, '-c', 'exit 7'],
@@ -172,7 +218,7 @@ export async function probeSandbox(request: SandboxRequest, env: Env): Promise<S
       outputMax: SANDBOX_PROBE_BYTES,
     });
     if (done.code === 7) {
-      return { level: 2, detail: 'bubblewrap, no network for agents', install: null };
+      return { level: 3, detail: 'bubblewrap, no network for agents', install: null };
     }
     const said = done.stderr.trim().split('\n').at(-1) ?? '';
     const isForbidden = /namespace|uid map|not permitted|permission denied/i.test(said);

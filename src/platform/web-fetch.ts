@@ -3,14 +3,13 @@
  * dialled, so that no second answer of a name server leads elsewhere. Redirects are followed on the same host only.
  *
  * Invariants
- * - P40 Nothing is dialled but public unicast addresses, in whatever spelling, also after a redirect.
+ * - P40 Nothing is dialled but public unicast addresses, in whatever spelling, also after a redirect (`addresses.ts`).
  */
-import { lookup } from 'node:dns/promises';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
-import ipaddr from 'ipaddr.js';
 import { ensureError } from '../kernel/errors.ts';
+import { checkedAddress, isPublic, resolveAll } from './addresses.ts';
 import { WEB_BYTES_MAX, WEB_MS_MAX, WEB_REDIRECTS_MAX } from './limits.ts';
 
 export type WebAnswer =
@@ -37,7 +36,7 @@ export interface WebDeps {
 }
 
 const DEFAULTS: WebDeps = {
-  resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
+  resolve: resolveAll,
   mayDial: isPublic,
   timeoutMs: WEB_MS_MAX,
 };
@@ -71,9 +70,9 @@ async function follow(given: string, signal: AbortSignal, deps: WebDeps): Promis
     if (url.username !== '' || url.password !== '') {
       return { kind: 'refused', reason: 'a URL with a user or a password in it is not fetched' };
     }
-    const address = await checkedAddress(url, deps);
-    if (typeof address !== 'string') return address;
-    const answer = await dial(url, address, signal);
+    const found = await checkedAddress(url.hostname.replace(/^\[|\]$/g, ''), deps);
+    if (found.kind === 'refused') return { kind: 'refused', reason: found.reason };
+    const answer = await dial(url, found.address, signal);
     const status = answer.statusCode ?? 0;
     const to = answer.headers.location;
     if (status < 300 || status > 399 || to === undefined) return await pageOf(url, answer);
@@ -83,29 +82,6 @@ async function follow(given: string, signal: AbortSignal, deps: WebDeps): Promis
     if (url.hostname !== first) return { kind: 'elsewhere', url: url.href };
   }
   return { kind: 'refused', reason: `it redirects more than ${WEB_REDIRECTS_MAX} times` };
-}
-
-async function checkedAddress(
-  url: URL,
-  deps: WebDeps,
-): Promise<string | Extract<WebAnswer, { kind: 'refused' }>> {
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  const addresses = await deps.resolve(host);
-  // One inner address among public ones is reason enough: which one a name server gives first is its choice.
-  const inner = addresses.find((address) => !deps.mayDial(address));
-  const [first] = addresses;
-  if (inner === undefined && first !== undefined) return first;
-  const what = inner === undefined ? 'has no address' : `leads to ${inner}, which is not public`;
-  return { kind: 'refused', reason: `${host} ${what}` };
-}
-
-/** P40. Mapped, translated and tunnelled forms are not unicast by this measure. */
-export function isPublic(address: string): boolean {
-  try {
-    return ipaddr.process(address).range() === 'unicast';
-  } catch {
-    return false;
-  }
 }
 
 function dial(url: URL, address: string, signal: AbortSignal): Promise<IncomingMessage> {

@@ -169,6 +169,11 @@ export interface SandboxSettings {
   /** Folders that commands may read or write besides; `~/…` or absolute. */
   readonly read: readonly string[];
   readonly write: readonly string[];
+  /** Hosts that commands of agents reach; left out: none. `within`: the repository lets nobody open more than these. */
+  readonly network?: {
+    readonly allow: readonly string[];
+    readonly within?: readonly string[];
+  };
 }
 
 export interface Team {

@@ -39,14 +39,17 @@ export function sandboxOf(
     return { level: 0, commands: null };
   }
   const treesOfAll = file.treesRoot.slice(0, file.treesRoot.lastIndexOf('/'));
+  const hosts = settings?.network?.allow ?? [];
   return {
-    level: sandbox.report.level,
+    // Without a host to reach the network is off, which is level 2.
+    level: hosts.length > 0 ? sandbox.report.level : Math.min(sandbox.report.level, 2),
     commands: {
       workspace: file.workspace,
       gitDirectory: repository.commonDir,
       closed: [directory, treesOfAll, ...sandbox.closed],
       read: settings?.read ?? [],
       write: settings?.write ?? [],
+      hosts,
     },
   };
 }

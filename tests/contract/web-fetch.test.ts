@@ -2,7 +2,8 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { fetchWeb, isPublic, type WebDeps } from '../../src/platform/web-fetch.ts';
+import { isPublic } from '../../src/platform/addresses.ts';
+import { fetchWeb, type WebDeps } from '../../src/platform/web-fetch.ts';
 import { call, contextOf } from '../unit/tools/call.ts';
 
 const servers: Server[] = [];

@@ -1,5 +1,6 @@
 /** P20–P22 through the built command: what agents and gates of a real run reach while its supervisor listens. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, test } from 'vitest';
@@ -80,6 +81,41 @@ describe.skipIf(missing !== null)('a run in the sandbox', () => {
     expect(existsSync(join(w.root, 'home/pwned'))).toBe(false);
     const started = (await recordsOf(w, 'r1')).flatMap((record) => record.run ?? [])[0];
     expect(started).toMatchObject({ type: 'run.started', sandbox: 2 });
+  });
+
+  it('P24: lets agents reach the host that the team names, and tells how to open another', async () => {
+    const w = world();
+    const code = `require("node:http").createServer((q, r) => r.end("HELLO")).listen(0, "127.0.0.1", function () { console.log(this.address().port) })`;
+    const server = spawn(process.execPath, ['-e', code], { stdio: ['ignore', 'pipe', 'inherit'] });
+    try {
+      const [port] = (await once(server.stdout, 'data')) as [Buffer];
+      const at = `localhost:${port.toString().trim()}`;
+      const reach = `curl -sS --noproxy "" http://${at}/; curl -sS http://evil.invalid/`;
+      const steps = [
+        { calls: [{ bash: { command: reach } }] },
+        { calls: [{ complete_task: { summary: 'Done' } }] },
+      ];
+      w.write('script.yaml', JSON.stringify({ version: 1, sections: [{ turns: steps }] }));
+      const file = {
+        version: 1,
+        name: 'reaching',
+        model: 'scripted/script.yaml',
+        sandbox: { mode: 'required', network: { allow: [at] } },
+        permissions: { default: 'allow' },
+        tasks: [{ id: 'work', title: 'Work', prompt: 'Work' }],
+      };
+      w.write('team.yaml', JSON.stringify(file));
+      const done = w.troupe('run', 'team.yaml', '--run-id', 'r1', '--headless');
+      expect(done.code, done.stdout + done.stderr).toBe(0);
+      expect(done.stdout).toContain(`(sandbox: bubblewrap, no network for agents but ${at})`);
+      expect(outputs(w, 'r1')).toContain('HELLO');
+      expect(outputs(w, 'r1')).toContain('evil.invalid is not on the list');
+      const records = await recordsOf(w, 'r1');
+      expect(records.flatMap((record) => record.run ?? [])[0]).toMatchObject({ sandbox: 3 });
+      expect(JSON.stringify(records)).toContain('network: { allow: [');
+    } finally {
+      server.kill();
+    }
   });
 
   it('the same team without a sandbox is refused what no rule allows', () => {

@@ -9,6 +9,7 @@ import {
   ensureError,
   type Files,
   type ProcId,
+  type RefusedHost,
   type SandboxProfile,
   type SandboxRequest,
   type SpawnedProcess,
@@ -39,7 +40,7 @@ export interface CommandRequest {
 /** What the sandbox of a run's commands has in common; null: there is none. */
 export type RunSandbox = Pick<
   SandboxRequest,
-  'workspace' | 'gitDirectory' | 'closed' | 'read' | 'write'
+  'workspace' | 'gitDirectory' | 'closed' | 'read' | 'write' | 'hosts'
 >;
 
 export interface ProcessHostDeps {
@@ -125,7 +126,8 @@ export class ProcessHost {
     await timer;
     this.running.delete(request.id);
     const output = await this.read(path, request.tailOnly);
-    const text = output.text + tellSetAside(exit.setAside ?? [], request.id);
+    const text =
+      output.text + tellSetAside(exit.setAside ?? [], request.id) + tellRefused(exit.refused ?? []);
     return {
       code: exit.code,
       signal: exit.signal,
@@ -244,6 +246,13 @@ function isWithin(path: string, folder: string): boolean {
 function tellSetAside(names: readonly string[], id: ProcId): string {
   if (names.length === 0) return '';
   return `\n[sandbox: ${names.join(', ')} was moved out of the tree, to outputs/${id}.aside: other programs run or obey it later. Make it with write_file, which a person can allow.]`;
+}
+
+function tellRefused(hosts: readonly RefusedHost[]): string {
+  if (hosts.length === 0) return '';
+  const why = hosts.map((one) => one.why).join('; ');
+  const line = `sandbox: { network: { allow: [${hosts.map(({ add }) => JSON.stringify(add)).join(', ')}] } }`;
+  return `\n[sandbox: ${why}. Only a person can open more, in the team file or in the config of their home: ${line}]`;
 }
 
 /** Covers every process of a run. */

@@ -12,6 +12,7 @@ const FACTS: SandboxFacts = {
   treeWritable: true,
   locked: ['/home/u/.local/state/troupe/trees/h/r/t/.git'],
   network: false,
+  proxy: null,
   cwd: '/home/u/.local/state/troupe/trees/h/r/t',
 };
 
