@@ -21,7 +21,7 @@ const NUMERIC = /(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$/;
 const IPV6 = /^(?=.*:.*:)[0-9a-f:]{2,39}$/;
 
 /** The host in lower case, IPv6 without brackets; null for what is no host, or spelled in a way that others read otherwise. */
-export function hostOf(given: string): string | null {
+function hostOf(given: string): string | null {
   const text = given.toLowerCase();
   if (text.startsWith('[')) {
     const inner = text.endsWith(']') ? text.slice(1, -1) : '';
