@@ -5,4 +5,7 @@
 export type { ModelChoice } from './ask.ts';
 export { runAgent } from './loop.ts';
 export type { AgentDeps, AgentEnd, AgentPort } from './port.ts';
+export { Replayer, type ReplayerOptions } from './replay/replayer.ts';
+export { type Track, trackOf } from './replay/track.ts';
+export { type Digest, RequestMarks } from './request-mark.ts';
 export { type RosterEntry, type SystemPromptOptions, systemPrompt } from './system-prompt.ts';

@@ -51,3 +51,10 @@ export const KEEP: readonly {
 export const WINDOW_LEARNT_MIN = 0.02;
 /** Share of the window that is planned with: what came since the model last counted is only estimated. */
 export const ESTIMATE_SLACK = 0.97;
+
+/** Of a request's digest, in a record. */
+export const MARK_CHARS = 16;
+/** A longer system prompt is not kept beside its answer, its digest is. */
+export const MARKED_SYSTEM_CHARS_MAX = 40_000;
+/** How long a replayed request waits for a letter that its recording took in. */
+export const LETTER_WAIT_MS = 600_000;

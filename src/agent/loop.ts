@@ -154,7 +154,11 @@ class Agent {
 
   /** One model answer and the calls it asked for; null when it can go on. */
   async #turn(): Promise<Trouble | null> {
-    const { start, port, clock, random } = this.#deps;
+    const { start, port, clock, random, marks } = this.#deps;
+    if (port.readyToAsk !== undefined) {
+      await port.readyToAsk(this.#signal);
+      this.#takeIn();
+    }
     const full = await this.#compactor.makeRoom(this.#interrupts.signal);
     if (full !== null) return full;
     const task = port.workplace()?.task ?? null;
@@ -200,6 +204,7 @@ class Agent {
       stop: asked.stop,
       usage: asked.usage,
       ...(asked.meta === undefined ? {} : { meta: asked.meta }),
+      ...(marks === undefined ? {} : { request: marks.of(request, this.#conversation.entries) }),
     });
     const took = mail.map((item) => item.n);
     await this.#recorder.commitAnswer({ type: 'answer', took, entries, usage: asked.usage });

@@ -17,6 +17,7 @@ import type {
 } from '../protocol/index.ts';
 import type { Outputs, TreeFiles, WebAccess, WorkLimit } from '../tools/index.ts';
 import type { ModelChoice } from './ask.ts';
+import type { RequestMarks } from './request-mark.ts';
 
 export interface AgentPort {
   /**
@@ -31,6 +32,8 @@ export interface AgentPort {
   takeCompaction(): { readonly focus: string | null } | null;
   /** Resolves when `takeMail` or `takeCompaction` would give something; rejects with the signal's reason. */
   waitForMail(signal: AbortSignal): Promise<void>;
+  /** Resolves when the next request may be made of what has come; left out: at once. Replays wait here. */
+  readyToAsk?(signal: AbortSignal): Promise<void>;
   /** Calls back for each envelope of lane `interrupt` or `control`, after `takeMail` would give it. Returns the way out. */
   onInterrupt(handler: () => void): () => void;
   /** Where the actor works now: as pushed with mail, and as replies of `act` changed it. */
@@ -58,6 +61,8 @@ export interface AgentDeps {
   readonly web?: WebAccess | undefined;
   /** All that is remembered, oldest first; left out: nothing. */
   readonly notes?: () => Promise<readonly Note[]>;
+  /** Marks of requests beside their answers; left out: there are none. */
+  readonly marks?: RequestMarks;
   /** What a path leads to on the disk; without it names stand for themselves. */
   readonly look?: ((path: string) => PathFact) | undefined;
   /** Left out: conversations are compacted only when the model itself says that they are too long. */

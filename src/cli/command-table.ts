@@ -4,82 +4,9 @@
  */
 
 import type { CommandSpec, OptionSpec } from './command.ts';
+import { starting } from './commands-starting.ts';
 
 const RUN: OptionSpec = { flags: '--run <id>', description: 'the run meant (default: the newest)' };
-
-const starting: readonly CommandSpec[] = [
-  {
-    name: 'demo',
-    args: [['[dir]', 'where to make it (default: troupe-demo)']],
-    summary: 'watch a whole team work on a small repository; needs no key and no network',
-    details:
-      'Makes a repository with failing tests, runs a team on it whose models are scripted, and shows what happened.\n' +
-      'Started again it goes on with its own demo. It ends with 0 when all is done and the tests pass.',
-    options: [],
-    examples: ['troupe demo', 'troupe demo /tmp/demo'],
-    load: () => import('./commands/demo.ts'),
-  },
-  {
-    name: 'init',
-    args: [['[file]', 'where to write it (default: team.yaml)']],
-    summary: 'write a commented team file to start from',
-    options: [{ flags: '--force', description: 'overwrite the file when it exists' }],
-    examples: ['troupe init', 'troupe init teams/docs.yaml'],
-    load: () => import('./commands/init.ts'),
-  },
-  {
-    name: 'check',
-    args: [['<team>', 'a team file']],
-    summary: 'validate a team file and show the order of its tasks',
-    options: [],
-    examples: ['troupe check team.yaml', 'troupe check team.yaml --json'],
-    load: () => import('./commands/check.ts'),
-  },
-  {
-    name: 'run',
-    args: [['<team>', 'a team file']],
-    summary: 'run a team on the repository and get one verified branch',
-    details:
-      'Ctrl-C once stops gracefully, twice at once; `troupe resume` goes on from there.\n' +
-      'Your branch, index, stash and working tree are not touched.',
-    options: [
-      { flags: '--model <provider/model>', description: "instead of the team file's model" },
-      { flags: '--budget-usd <amount>', description: 'stop when this much money is spent' },
-      {
-        flags: '--run-id <id>',
-        description: 'name the run (default: from the team name and time)',
-      },
-      {
-        flags: '--mode <mode>',
-        description:
-          'ask, accept-edits, read-only, auto-in-sandbox or locked, instead of the team file’s',
-      },
-      { flags: '--headless', description: 'nobody answers: what would be asked is denied' },
-      { flags: '--detach', description: 'not available in this version' },
-    ],
-    examples: ['troupe run team.yaml', 'troupe run team.yaml --budget-usd 2 --run-id docs-1'],
-    load: () => import('./commands/run.ts'),
-  },
-  {
-    name: 'resume',
-    args: [['<run>', 'a run that was interrupted']],
-    summary: 'go on with an interrupted run from its journal',
-    options: [],
-    examples: ['troupe resume docs-1'],
-    load: () => import('./commands/resume.ts'),
-  },
-  {
-    name: 'stop',
-    args: [['[run]', 'the run meant (default: the one that is running)']],
-    summary: 'stop a run or one actor; returns when it has stopped',
-    options: [
-      { flags: '--actor <name>', description: 'stop only this actor' },
-      { flags: '--now', description: 'do not let running work end' },
-    ],
-    examples: ['troupe stop', 'troupe stop docs-1 --now', 'troupe stop --actor ada'],
-    load: () => import('./commands/stop.ts'),
-  },
-];
 
 const watching: readonly CommandSpec[] = [
   {

@@ -35,6 +35,15 @@ export interface RunToHost {
   /** Told when the lock is held and the run begins. */
   readonly notes: readonly string[];
   readonly mode: 'start' | 'resume';
+  /** More files of a new run's folder, by name. */
+  readonly beside?: Readonly<Record<string, string>>;
+  /** Takes part in the run once it goes on, until it is called back; tells its end in place of the summary. */
+  readonly attend?: Attendance;
+}
+
+export interface Attendance {
+  begin(supervisor: Supervisor): () => void;
+  tell(row: RunRow): Promise<ExitCode>;
 }
 
 export async function hostRun(context: Context, what: RunToHost): Promise<ExitCode> {
@@ -49,6 +58,7 @@ export async function hostRun(context: Context, what: RunToHost): Promise<ExitCo
   const host = await hosting.open(workspace, await makeLogger(context, workspace, say));
   const { supervisor } = host;
   let over: Over;
+  let leave: (() => void) | null = null;
   try {
     for (const note of what.notes) say(`troupe: ${safeText(note)}\n`);
     if (stop.asked() > 0) return tellNotBegun(context);
@@ -60,14 +70,17 @@ export async function hostRun(context: Context, what: RunToHost): Promise<ExitCo
       sandbox: sandboxText(host.sandbox, file),
       wholeInput: (row) => askedInput(workspace, row),
     });
+    leave = what.attend?.begin(supervisor) ?? null;
     await begin(supervisor, what);
     stop.onAsk((now, signal) => askToStop({ supervisor, run: file.id, watch, now, signal }));
     const row = await supervisor.finished(file.id);
     over = { row, tasks: tasksAtEnd(supervisor, file.id) };
   } finally {
+    leave?.();
     watch?.close();
     await host.close();
   }
+  if (what.attend !== undefined) return what.attend.tell(over.row);
   await tellEnd(context, workspace, over);
   return exitOf(over.row.state);
 }
@@ -106,7 +119,7 @@ async function begin(supervisor: Supervisor, what: RunToHost): Promise<void> {
     await supervisor.resumeRun(file.id);
     return;
   }
-  await createRun(workspace, file);
+  await createRun(workspace, file, what.beside);
   try {
     await supervisor.startRun(file);
   } catch (error) {

@@ -200,6 +200,28 @@ export const errors = {
       hint: 'Start another run, or name one that is going on with --run.',
       exit: EXIT.unfinished,
     }),
+  noRecording: (path: string): TroupeError =>
+    new TroupeError({
+      code: 'control/unknown-run',
+      message: `there is no run and no cassette ${JSON.stringify(path)}`,
+      hint: '`troupe runs` lists the runs; `troupe replay RUN --export FILE` writes a cassette.',
+      exit: EXIT.notFound,
+    }),
+  badCassette: (path: string): TroupeError =>
+    new TroupeError({
+      code: 'control/cassette',
+      message: `${path} is no cassette`,
+      hint: 'A cassette is what `troupe replay RUN --export FILE` writes.',
+      exit: EXIT.usage,
+    }),
+  noRecordedBase: (run: string, commit: string, cause: unknown): TroupeError =>
+    new TroupeError({
+      code: 'control/no-base',
+      message: `${run} began at the commit ${commit}, which this repository does not have`,
+      hint: 'Fetch it, or replay in a clone that has it.',
+      exit: EXIT.usage,
+      cause,
+    }),
   running: (run: string): TroupeError =>
     new TroupeError({
       code: 'control/running',

@@ -8,6 +8,7 @@
 
 export { askedInput, lateAnswer, listApprovals, listGrants } from './approvals.ts';
 export { type AuditRow, auditOf, verifyAudit } from './audit.ts';
+export { recordingOf } from './cassette.ts';
 export { type CheckAnswer, checkTeam } from './check.ts';
 export { compactActor } from './compact.ts';
 export { type DiffAnswer, type DiffQuery, diffOf } from './diff.ts';
@@ -52,6 +53,14 @@ export {
   viewRun,
   waitForRun,
 } from './queries.ts';
+export { openRecording, prepareReplay, recordingBeside } from './replay.ts';
+export {
+  compareTrees,
+  readRecords,
+  removeReplay,
+  runOutput,
+  writeCassette,
+} from './replay-end.ts';
 export { createRun, forgetRun, readRunFile } from './run-store.ts';
 export { type Sent, sendMail } from './send.ts';
 export {

@@ -96,8 +96,12 @@ function isRunFile(value: unknown, run: string): value is RunFile {
   );
 }
 
-/** Throws `control/run-exists`. Durable when it resolves. */
-export async function createRun(workspace: Workspace, file: RunFile): Promise<void> {
+/** Throws `control/run-exists`. Durable when it resolves. `beside`: more files of its folder, by name. */
+export async function createRun(
+  workspace: Workspace,
+  file: RunFile,
+  beside: Readonly<Record<string, string>> = {},
+): Promise<void> {
   const { files, random } = workspace.deps;
   const { places } = workspace;
   await files.makeDirectory(places.runs);
@@ -106,6 +110,9 @@ export async function createRun(workspace: Workspace, file: RunFile): Promise<vo
   await files.makeDirectory(temporary);
   try {
     await writeSynced(files, `${temporary}/run.json`, `${JSON.stringify(file, null, 2)}\n`);
+    for (const [name, text] of Object.entries(beside)) {
+      await writeSynced(files, `${temporary}/${name}`, text);
+    }
     await files.syncDirectory(temporary);
     if ((await files.stat(runFolder(places, file.id))) !== null) throw errors.runExists(file.id);
     await files.rename(temporary, runFolder(places, file.id));

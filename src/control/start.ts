@@ -14,6 +14,7 @@ import {
 } from '../worktree/index.ts';
 import { errors } from './errors.ts';
 import { treesUnder } from './places.ts';
+import { cassettesFor } from './replay.ts';
 import { runIds } from './run-store.ts';
 import { checkMoney, loadTeam, warningTexts } from './team-file.ts';
 import { untrustedNote } from './trust.ts';
@@ -32,6 +33,8 @@ export interface StartOptions {
 
 export interface PreparedRun {
   readonly file: RunFile;
+  /** More files of its folder, by name. */
+  readonly beside: Readonly<Record<string, string>>;
   /** What a person should know before it starts. */
   readonly notes: readonly string[];
 }
@@ -60,6 +63,7 @@ export async function prepareRun(
       : treesUnder(root, { workspace: places.workspace, hash: repository.hash, home });
   const treesRoot = `${trees}/${id}`;
   await requireTreesFolder(workspace, treesRoot);
+  const { cassettes, beside } = await cassettesFor(workspace, team, options.cwd);
   const file: RunFile = {
     version: 1,
     id,
@@ -76,6 +80,7 @@ export async function prepareRun(
     treesRoot,
     ...(deps.env['HOME'] === undefined ? {} : { home: deps.env['HOME'] }),
     attended: options.attended,
+    ...(cassettes === undefined ? {} : { cassettes }),
     createdAt: isoTime(deps.clock.now()),
     troupe: deps.version,
   };
@@ -85,7 +90,7 @@ export async function prepareRun(
     ...(await dirtNotes(repository)),
     ...(untrusted === null ? [] : [untrusted]),
   ];
-  return { file, notes };
+  return { file, beside, notes };
 }
 
 /** Free of trees of a run of the same name (whose repository was deleted and made anew), and writable. */

@@ -235,6 +235,9 @@ async function addModel(
       throw fail(`the script ${script} was not found (looked for ${file})`, undefined);
     }
     scripts[model] = text;
+  } else if (model.startsWith('replay/') && model.length > 'replay/'.length) {
+    // The recording is looked for when a run is made of it.
+    return;
   } else {
     const problem = checkModel(model, search.models);
     if (problem === null) return;

@@ -69,6 +69,10 @@ export interface ActorStart {
   readonly prompt: string | null;
   /** Its transcript is read from the journal up to here. */
   readonly upToSeq: number;
+  /** Where trees and the checkout lie, for what is told apart from run to run. */
+  readonly places?: { readonly trees: string; readonly workspace: string };
+  /** Files of recorded answers beside the journal, by model reference. */
+  readonly cassettes?: Readonly<Record<string, string>>;
   /** And from here on: what is older is that of an earlier life of its name. */
   readonly fromSeq?: number;
 }

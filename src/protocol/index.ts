@@ -12,6 +12,8 @@ export * from './payload.ts';
 export * from './policy.ts';
 export * from './provider.ts';
 export * from './record.ts';
+export * from './replay.ts';
+export * from './replay-plan.ts';
 export * from './session.ts';
 export * from './shapes.ts';
 export * from './team.ts';

@@ -74,6 +74,19 @@ export interface CompactionEntry {
   readonly usage: Usage;
 }
 
+/**
+ * By what a request is known again. Its messages are in the transcript; the words round them are here, when they changed
+ * since the actor's last answer.
+ */
+export interface RequestMark {
+  /** Of what is new in it, without what varies from run to run (`normalText`). */
+  readonly digest: string;
+  /** Of the system prompt and the tools. */
+  readonly prompt: string;
+  readonly system?: string;
+  readonly tools?: readonly string[];
+}
+
 export type SessionEntry =
   /** Mail taken into the conversation: user content of the next request. */
   | { readonly type: 'mail'; readonly items: readonly MailItem[] }
@@ -86,6 +99,8 @@ export type SessionEntry =
       readonly usage: Usage;
       /** Opaque to all but the provider that made it. */
       readonly meta?: Readonly<Record<string, unknown>>;
+      /** What was asked; left out by older runs. */
+      readonly request?: RequestMark;
     }
   | ({
       readonly type: 'result';

@@ -4,6 +4,7 @@
  */
 import type { ActorName, TaskId } from '../kernel/ids.ts';
 import type { Hook } from './hook.ts';
+import type { ReplayPlan } from './replay-plan.ts';
 
 export type Gate =
   | {
@@ -250,4 +251,8 @@ export interface RunFile {
   readonly attended: boolean;
   readonly createdAt: string;
   readonly troupe: string;
+  /** Recorded answers beside it in the run's folder, by model reference (`replay/<run>`). */
+  readonly cassettes?: Readonly<Record<string, string>>;
+  /** The run is played from a recording: what the runtime chose then is chosen again. */
+  readonly replay?: ReplayPlan;
 }

@@ -16,8 +16,7 @@ export interface ModelProblem {
 }
 
 /** Names that are no model API, and what becomes of them. */
-const OWN = ['scripted'];
-const PLANNED = ['replay'];
+const OWN = ['scripted', 'replay'];
 
 /** Null: it can be had, as far as the settings tell. Scripts are checked where they are read. */
 export function checkModel(ref: string, settings: ModelSettings): ModelProblem | null {
@@ -35,7 +34,9 @@ export function checkModel(ref: string, settings: ModelSettings): ModelProblem |
       hint:
         provider === 'scripted'
           ? 'For a script: scripted/path/to/script.yaml, relative to the team file.'
-          : `For example ${EXAMPLE[found?.kind ?? 'openai']}.`,
+          : provider === 'replay'
+            ? 'For a recorded run: replay/RUN (`troupe runs` lists them), or replay/path/to/cassette.jsonl.'
+            : `For example ${EXAMPLE[found?.kind ?? 'openai']}.`,
     };
   }
   if (found === undefined) return null;
@@ -59,7 +60,7 @@ export function checkModel(ref: string, settings: ModelSettings): ModelProblem |
 /** Models of these for which nobody knows a price: a budget in money can not be kept with them. */
 function unpricedModels(refs: readonly string[], settings: ModelSettings): string[] {
   return [...new Set(refs)].filter(
-    (ref) => splitRef(ref).provider !== 'scripted' && priceOf(settings.prices, ref) === null,
+    (ref) => !OWN.includes(splitRef(ref).provider) && priceOf(settings.prices, ref) === null,
   );
 }
 
@@ -95,9 +96,7 @@ function unknownProvider(ref: string, name: string, settings: ModelSettings): Mo
   const available = known.map((one) => `${one}/…`).join(', ');
   return {
     code: 'providers/unknown',
-    message: PLANNED.includes(name)
-      ? `the provider "${name}" of "${ref}" is not available in this version`
-      : `unknown provider "${name}" in "${ref}"`,
+    message: `unknown provider "${name}" in "${ref}"`,
     hint: `${guess}Available: ${available}. Others are named under \`providers\` in the config.`,
   };
 }

@@ -20,6 +20,13 @@ export {
   type MessagesOptions,
   textOf,
 } from './messages.ts';
+export {
+  mintedIds,
+  normalMessages,
+  normalText,
+  type RenderOptions,
+  type RunPlaces,
+} from './normal.ts';
 export { beginsChapter, type OwnNotes, ownNotes, todoIn, todoLines } from './notes.ts';
 export {
   blockByReference,
@@ -33,3 +40,4 @@ export {
 export { type ReadSessionOptions, readSession } from './read-session.ts';
 export { digestTurns, tellTurns } from './told.ts';
 export { renderTranscriptLine } from './transcript-line.ts';
+export { type FirstDifference, firstDifference } from './unified.ts';

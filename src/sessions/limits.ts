@@ -14,3 +14,8 @@ export const TOLD_CHARS_MAX = 4000;
 export const TOLD_CHARS_MIN = 250;
 /** One line of a summary that no model made. */
 export const DIGEST_LINE_CHARS = 240;
+
+/** Of a difference that is shown: lines round it, lines of each side, characters of a line. */
+export const DIFF_CONTEXT = 3;
+export const DIFF_LINES_MAX = 40;
+export const DIFF_LINE_CHARS = 300;

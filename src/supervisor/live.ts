@@ -170,7 +170,10 @@ export interface Live {
   viewStale: boolean;
   finish: GateProgress | null;
   finishBusy: boolean;
-  halting: { readonly next: 'interrupt' | 'budget' | 'end'; readonly text: string } | null;
+  halting: {
+    readonly next: 'interrupt' | 'budget' | 'differs' | 'end';
+    readonly text: string;
+  } | null;
   /** The disk is full: what refuses new work, and whether something that was begun is still waited for. */
   full: { readonly error: ErrorShape; readonly waits: boolean } | null;
   /** Monotonic time at which this term began. */

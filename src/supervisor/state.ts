@@ -144,6 +144,8 @@ export interface RunState {
   /** Times (ms) of each actor's deaths, newest last, for the restart intensity. */
   readonly deaths: Map<ActorName, string[]>;
   readonly team: Teamwork;
+  /** Of a run that is played from a recording: how often each kind of choice was made about each task. */
+  readonly ordered: Map<string, number>;
   /** Facts noted for later runs, oldest first. */
   readonly notes: (NoteFact & { readonly at: string })[];
   /** References of the texts of tasks that records hold as heads, by task and text. */
@@ -186,6 +188,7 @@ export function makeRunState(file: RunFile): RunState {
     usage: { total: NO_USAGE, byActor: new Map(), byTask: new Map() },
     deaths: new Map(),
     team: makeTeamwork(),
+    ordered: new Map(),
     notes: [],
     taskTexts: new Map(),
     wallMs: 0,
@@ -240,6 +243,7 @@ export function applyRecord(
   for (const change of record.tasks ?? []) {
     applyTask(state.graph, change, context);
     applyClaim(state, change);
+    if (state.file.replay !== undefined) applyOrder(state, change);
   }
   noteTaskTexts(state.taskTexts, record);
   applyTeamwork(state.team, record);
@@ -312,6 +316,22 @@ function applyClaim(state: RunState, change: TaskChange): void {
   } else if (CLAIM_ENDS.has(change.type) && 'id' in change) {
     for (const [name, task] of state.claims) if (task === change.id) state.claims.delete(name);
   }
+}
+
+/** What of a task is a choice of the runtime (`ReplayPlan`). */
+const ORDERED: ReadonlyMap<TaskChange['type'], 'claim' | 'tree' | 'end'> = new Map([
+  ['task.claimed', 'claim'],
+  ['task.tree', 'tree'],
+  ['task.released', 'end'],
+  ['task.done', 'end'],
+  ['task.failed', 'end'],
+]);
+
+function applyOrder(state: RunState, change: TaskChange): void {
+  const fact = ORDERED.get(change.type);
+  if (fact === undefined || !('id' in change)) return;
+  const key = `${fact} ${change.id}`;
+  state.ordered.set(key, (state.ordered.get(key) ?? 0) + 1);
 }
 
 function addTo(map: Map<string, Usage>, key: string, usage: Usage): void {

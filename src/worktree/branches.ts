@@ -146,6 +146,22 @@ function requireOwn(ref: string): void {
   if (!/^refs\/(?:heads\/troupe\/[^/]+\/|troupe\/)/.test(ref)) throw errors.foreignRef(ref);
 }
 
+/** All branches of one run; saved work stays. Throws `worktree/checked-out` for one that somebody looks at. */
+export async function dropRunBranches(repo: Repository, run: string): Promise<void> {
+  const folder = branchRef(integrationBranch(run)).replace(/\/main$/, '/');
+  await repo.lock.run(`drop ${folder}`, async () => {
+    const args = ['for-each-ref', '--format=%(objectname) %(refname)', folder];
+    const listed = await repo.git.run({ args });
+    for (const line of listed.stdout.split('\n')) {
+      const [commit, ref] = line.split(' ');
+      if (commit === undefined || ref === undefined) continue;
+      requireOwn(ref);
+      await requireNotCheckedOut(repo, ref);
+      await repo.git.run({ args: ['update-ref', '--no-deref', '-d', ref, commit] });
+    }
+  });
+}
+
 /** Best common ancestor of two commits, or null when there is none. */
 export async function mergeBase(repo: Repository, a: string, b: string): Promise<string | null> {
   return repo.git.lineOrNull(['merge-base', '--end-of-options', a, b]);

@@ -10,11 +10,13 @@ export {
   branchRef,
   checkBranchNamespace,
   createIntegrationBranch,
+  dropRunBranches,
   integrationBranch,
   mergeBase,
   type RefMove,
   readIntegration,
   readRef,
+  treeOf,
 } from './branches.ts';
 export { type CarryRequest, carriedPaths, planCarry } from './carry.ts';
 export { type CommitOutcome, type CommitRequest, commitTree, discardChanges } from './commit.ts';

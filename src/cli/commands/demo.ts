@@ -40,12 +40,12 @@ export async function run(context: Context, args: readonly string[]): Promise<Ex
 }
 
 async function start(context: Context, workspace: Workspace, folder: string): Promise<ExitCode> {
-  const { file, notes } = await prepareRun(workspace, {
+  const { file, beside, notes } = await prepareRun(workspace, {
     teamFile: TEAM_FILE,
     cwd: folder,
     attended: true,
   });
-  return hostRun(context, { workspace, file, notes, mode: 'start' });
+  return hostRun(context, { workspace, file, beside, notes, mode: 'start' });
 }
 
 interface Finished {

@@ -18,7 +18,7 @@ export async function run(
   }
   const budgetUsd = amount(options, 'budgetUsd', '--budget-usd');
   const workspace = await context.workspace();
-  const { file, notes } = await prepareRun(workspace, {
+  const { file, beside, notes } = await prepareRun(workspace, {
     teamFile: args[0] ?? '',
     cwd: context.io.cwd,
     model: text(options, 'model'),
@@ -27,7 +27,7 @@ export async function run(
     mode: modeOf(text(options, 'mode')),
     attended: !flag(options, 'headless'),
   });
-  return hostRun(context, { workspace, file, notes, mode: 'start' });
+  return hostRun(context, { workspace, file, beside, notes, mode: 'start' });
 }
 
 function modeOf(given: string | undefined): PolicyMode | undefined {

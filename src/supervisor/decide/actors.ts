@@ -28,6 +28,7 @@ import { withdrawOf } from './asks/end.ts';
 import { cancelAct } from './commands.ts';
 import { endStopped, parkUnread, tellParent } from './ends.ts';
 import { heldMail, quarantine, retryLater } from './poison.ts';
+import { REPLAY_DIFFERS } from './replay-order.ts';
 import { finishAct } from './results.ts';
 import { heldTask, isLastDeath, mayRun, noticeTarget, rulesFor, workplaceOf } from './roster.ts';
 import { endText } from './shutdowns.ts';
@@ -80,6 +81,8 @@ export function startActor(draft: Draft, live: Live, actor: Starting): void {
       profile,
       model: profile.model ?? file.team.model ?? '',
       scripts: file.scripts,
+      places: { trees: file.treesRoot, workspace: file.workspace },
+      ...(file.cassettes === undefined ? {} : { cassettes: file.cassettes }),
       system: systemPrompt({
         profile,
         actor: name,
@@ -296,6 +299,10 @@ function subagentExited(
     text: text.slice(0, 500),
   };
   draft.actor({ type: 'actor.ended', name, incarnation: child.incarnation, end });
+  if (exit.kind === 'crashed' && exit.code === REPLAY_DIFFERS) {
+    live.halting ??= { next: 'differs', text: exit.message };
+    return draft.effect({ type: 'halt', graceMs: 0 });
+  }
   stopChildren(draft, live, name);
   const act = [...live.acts.values()].find((one) => one.tool === `task:${name}`);
   if (act !== undefined) {

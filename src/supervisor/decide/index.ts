@@ -27,6 +27,7 @@ import { decideSend, deliverNext, settleDead } from './mail.ts';
 import { mergeComputed, nextMerge, refAdvanced } from './merges.ts';
 import { userDecides } from './plans.ts';
 import { policyChanged } from './policy.ts';
+import { nextTree } from './replay-order.ts';
 import { decideRequest } from './requests.ts';
 import { VIEW } from './roster.ts';
 import { damaged, resumed, settleEnd, started, stop, stopActor, stopped, wakeNext } from './run.ts';
@@ -130,6 +131,7 @@ function nextOf(state: RunState, live: Live, happening: Happening): Draft | null
     answerNext(state, live, happening) ??
     judgeAgain(state, live, happening) ??
     settleTeamwork(state, live, happening) ??
+    nextTree(state, live, happening, advance) ??
     nextMerge(state, live, happening) ??
     dispatch(state, live, happening) ??
     refreshView(state, live, happening) ??

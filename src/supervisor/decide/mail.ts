@@ -235,6 +235,8 @@ function deliverTo(
     messages: [{ type: 'mail', envelopes: fresh, ...(workplace === null ? {} : { workplace }) }],
   });
   if (fresh.some(({ from }) => from === USER || from === LEAD)) unpause(draft, live, name);
+  // What mail cut in a recording is cut there, not by when the same mail comes now.
+  if (state.file.replay !== undefined) return draft;
   if (fresh.some((envelope) => envelope.lane === 'interrupt' || envelope.lane === 'control')) {
     interruptActs(draft, live, name);
     draft.effect({ type: 'actor.interrupt', name, incarnation: actor.incarnation });

@@ -15,11 +15,13 @@ import type { Live } from '../live.ts';
 import type { RunState } from '../state.ts';
 import { clip } from '../text.ts';
 import { endByGate, toNextGate, verdictOf } from './gates.ts';
+import { headOfMerges } from './replay-order.ts';
 import { endAttempt, fail, finish } from './task-ends.ts';
 
 /** Starts the head of the queue, when nothing else is being merged; null when there is nothing to start. */
 export function nextMerge(state: RunState, live: Live, happening: Happening): Draft | null {
   if (live.merge !== null || live.mergeHold?.waiting === true || mergeInFlight(live)) return null;
+  if (!headOfMerges(state, live)) return null;
   while (live.mergeQueue.length > 0) {
     const id = live.mergeQueue[0];
     const node = id === undefined ? undefined : state.graph.nodes.get(id);

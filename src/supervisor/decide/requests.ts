@@ -34,6 +34,7 @@ import { idleHooks } from './hooks-after.ts';
 import { permit } from './permit.ts';
 import { gateOf, openPlanOf } from './plan-gate.ts';
 import { suspectsAmong } from './poison.ts';
+import { REPLAY_DIFFERS } from './replay-order.ts';
 import { reply } from './results.ts';
 import { heldTask, noticeTarget } from './roster.ts';
 import { endIfReady, noteWorking } from './shutdowns.ts';
@@ -273,6 +274,11 @@ function stuck(
 ): Draft {
   const { state, live, actor, facts } = asking;
   const text = `${request.message}${request.hint === undefined ? '' : ` (${request.hint})`}`;
+  if (request.code === REPLAY_DIFFERS) {
+    // What comes after the first difference is another run.
+    asking.live.halting ??= { next: 'differs', text };
+    return draft.effect({ type: 'halt', graceMs: 0 });
+  }
   const node = facts.kind === 'subagent' ? null : heldTask(state, actor.name);
   lookAgain(asking, parkUnanswered(draft, actor, text));
   if (node !== null) {

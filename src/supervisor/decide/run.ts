@@ -118,7 +118,8 @@ export function resumed(
   tellLost(draft, live);
   endOpenProcs(draft, 'lost', event.left);
   // What was recorded and perhaps not kept: keeping it again adds nothing.
-  if (state.notes.length > 0) draft.effect({ type: 'memory.keep', notes: [...state.notes] });
+  if (state.notes.length > 0 && state.file.replay === undefined)
+    draft.effect({ type: 'memory.keep', notes: [...state.notes] });
   if (event.damage.length > 0) tellDamage(draft, event.damage);
   for (const actor of state.actors.byName.values()) {
     const { name, incarnation } = actor;
@@ -240,7 +241,7 @@ export function stopped(
   if (halting.next === 'end') return draft;
   endOpenProcs(draft, 'killed', left);
   const rest = left.length === 0 ? '' : `; processes left: ${left.join(', ')}`;
-  if (halting.next === 'budget') {
+  if (halting.next !== 'interrupt') {
     for (const name of state.actors.byName.keys()) {
       withdrawOf(draft, live, name, 'the run has ended');
     }
@@ -248,10 +249,11 @@ export function stopped(
   if (halting.next === 'interrupt') {
     return draft.runChange({ type: 'run.interrupted', text: `${halting.text}${rest}` });
   }
+  const isBudget = halting.next === 'budget';
   return draft.runChange({
     type: 'run.ended',
-    state: 'budget',
-    reason: { kind: 'budget', text: `${halting.text}${rest}` },
+    state: isBudget ? 'budget' : 'failed',
+    reason: { kind: isBudget ? 'budget' : 'agent', text: `${halting.text}${rest}` },
     commit: live.tip,
   });
 }

@@ -23,6 +23,7 @@ import type { Live, PendingAct } from '../live.ts';
 import type { RunState } from '../state.ts';
 import { endByGate, succeeded, toNextGate, verdictOf } from './gates.ts';
 import { assignment, gateReport } from './letters.ts';
+import { type ClaimTurn, claimTurn, isItsTurn } from './replay-order.ts';
 import { finishAct } from './results.ts';
 import { freeMembers, hire } from './roster.ts';
 import { endAttempt, finish } from './task-ends.ts';
@@ -30,6 +31,8 @@ import { endAttempt, finish } from './task-ends.ts';
 /** Claims the best ready task for the best free worker; null when nothing can start now. */
 export function dispatch(state: RunState, live: Live, happening: Happening): Draft | null {
   if (runningCount(state.graph) >= state.file.team.limits.parallel) return null;
+  const turn = claimTurn(state);
+  if (turn !== 'free') return turn === null ? null : dispatchAs(state, live, happening, turn);
   const node = pickNext(state.graph, (_key, candidate) => {
     if (candidate.spec.run !== null) return true;
     const agent = candidate.spec.agent;
@@ -38,6 +41,29 @@ export function dispatch(state: RunState, live: Live, happening: Happening): Dra
   if (node === null) return null;
   const draft = new Draft(state, happening).about('task');
   const worker = node.spec.run === null ? chooseWorker(state, node, draft) : SUPERVISOR;
+  claim(draft, live, { node, by: worker });
+  return draft;
+}
+
+/** The recorded claim, as soon as its task is ready and its worker free. */
+function dispatchAs(
+  state: RunState,
+  live: Live,
+  happening: Happening,
+  { task, by }: ClaimTurn,
+): Draft | null {
+  const node = state.graph.nodes.get(task);
+  if (node === undefined || node.state !== 'ready') return null;
+  const { agent, run } = node.spec;
+  const draft = new Draft(state, happening).about('task');
+  if (run !== null) {
+    claim(draft, live, { node, by: SUPERVISOR });
+    return draft;
+  }
+  const free = freeMembers(state, agent, happening.now).find((name) => name === by);
+  const worker =
+    free ?? (hire(state, agent)?.name === by ? chooseWorker(state, node, draft) : null);
+  if (worker === null) return null;
   claim(draft, live, { node, by: worker });
   return draft;
 }
@@ -96,6 +122,7 @@ export function advance(state: RunState, live: Live, happening: Happening, id: T
 function advanceRunning(draft: Draft, live: Live, node: TaskNode): void {
   const id = node.spec.id;
   if (live.prepared.get(id) !== node.fence) {
+    if (!isItsTurn(draft.state, 'tree', id)) return;
     live.taskOps.set(id, 'prepare');
     draft.effect({
       type: 'tree.prepare',

@@ -12,9 +12,10 @@ export function memoryAppend(asking: Asking, draft: Draft, act: Act, input: Inpu
     return finishAct(asking, draft, act, { ok: false, text: why });
   }
   const note = { id: `${state.file.id}-${act.call}`, by: actor.name, text: text(input, 'text') };
-  draft.note(note).effect({
-    type: 'memory.keep',
-    notes: [{ ...note, at: draft.at }],
-  });
+  draft.note(note);
+  // What is played again was noted when it was recorded.
+  if (state.file.replay === undefined) {
+    draft.effect({ type: 'memory.keep', notes: [{ ...note, at: draft.at }] });
+  }
   return finishAct(asking, draft, act, { ok: true, text: 'noted for later runs' });
 }
