@@ -43,6 +43,10 @@ export function providerFor(modelRef: string, deps: ProviderDeps): ChosenProvide
   const problem = checkModel(modelRef, settings);
   if (problem !== null) throw modelError(problem);
   const { provider: name, model } = splitRef(modelRef);
+  if (name === 'replay') {
+    const message = `"${modelRef}" is a recording, which is played by the thread of its actor`;
+    throw new TroupeError({ code: 'providers/recording', message, exit: EXIT.usage });
+  }
   const own = settings.providers[name];
   if (deps.access === undefined || own === undefined) {
     return { provider: scripted(modelRef, model, deps), model };

@@ -25,12 +25,13 @@ test('a model that can not be had says what is missing, before anything starts',
 
 test('what is no provider, and what names no model, is told with what there is', () => {
   expect(check('antropic/x')).toContain(
-    'Did you mean "anthropic"? Available: scripted/…, anthropic/…',
+    'Did you mean "anthropic"? Available: scripted/…, replay/…, anthropic/…',
   );
   expect(check('anthropic/')).toContain('providers/no-model');
   expect(check('scripted')).toContain('providers/no-model');
   expect(check('scripted/a.yaml')).toBe('ok');
-  expect(check('replay/x')).toContain('not available in this version');
+  expect(check('replay/x')).toBe('ok');
+  expect(check('replay/')).toContain('providers/no-model');
   expect(check('constructor/x')).toContain('unknown provider');
   expect(
     check('x/y', 'providers: { x: { kind: anthropic, timeout: 99d, base_url: "http://h" } }'),

@@ -281,7 +281,7 @@ test('the registry knows which providers there are', () => {
       return isTroupeError(error) ? `${error.code} ${error.message}` : 'no TroupeError';
     }
   };
-  expect(codeOf('replay/run')).toContain('not available in this version');
+  expect(codeOf('replay/run')).toContain('is played by the thread of its actor');
   expect(codeOf('scriptd/x')).toContain('providers/unknown');
   expect(codeOf('scripted')).toContain('providers/no-model');
   expect(codeOf('scripted/gone.yaml')).toContain('providers/no-script');
