@@ -19,7 +19,7 @@ import {
   mailItem,
   NO_USAGE,
 } from '../../../src/protocol/index.ts';
-import type { Fact } from './mail-facts.ts';
+import { type Fact, isWhole, textOf } from './mail-facts.ts';
 
 export interface ActorWorld {
   readonly facts: Fact[];
@@ -34,7 +34,7 @@ export const modelOf = (incarnation: number): string => `sim-${incarnation}`;
 const callOf = (id: string, to: string): CallId => asCallId(`${id}>${to}`);
 
 /** What a forwarded letter says. */
-const forwarded = (id: string): string => `keep fwd-${id}`;
+const forwarded = (id: string): string => textOf(`keep fwd-${id}`, id);
 
 /** An inline host that also has an ended incarnation speak once more when the next one has started. */
 export class SimHost implements ActorHost {
@@ -86,9 +86,9 @@ export class SimHost implements ActorHost {
   async #answer(start: ActorStart, port: ActorPort, mail: readonly Envelope[]): Promise<boolean> {
     const { facts } = this.#world;
     const dies = mail.some(({ id, body }) => body.text.startsWith('die') && !wasGiven(facts, id));
-    for (const { n, id, from, lane } of mail) {
+    for (const { n, id, from, lane, body } of mail) {
       const { name: to, incarnation } = start;
-      facts.push({ type: 'given', to, incarnation, n, id, from, lane });
+      facts.push({ type: 'given', to, incarnation, n, id, from, lane, whole: isWhole(body.text) });
     }
     const took = mail.map(({ n }) => n);
     await port.request({ type: 'delivered', n: took });

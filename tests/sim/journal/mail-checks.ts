@@ -161,6 +161,7 @@ function judgeFact(
     }
     case 'given': {
       if (!reading.byId.has(fact.id)) return `C3: ${fact.id} was given before it was durable`;
+      if (!fact.whole) return `M8: ${fact.id} was given without its end`;
       const lane = `${fact.to} ${fact.incarnation} ${fact.from} ${fact.lane}`;
       if (fact.n <= (so.order.get(lane) ?? 0)) return `C5: ${fact.id} was given out of order`;
       so.order.set(lane, fact.n);

@@ -11,7 +11,7 @@ import type { MemoryFiles } from '../../../src/testing/memory-files.ts';
 import { SeededRandom } from '../../../src/testing/seeded-random.ts';
 import { DIRECTORY, type Exploration, type Mutate, newDisk } from './explorer.ts';
 import { judgeEnd, judgeRepetition, judgeStart } from './mail-checks.ts';
-import type { Fact } from './mail-facts.ts';
+import { type Fact, LARGE_ID, textOf } from './mail-facts.ts';
 import { type Letter, MailWorld } from './mail-world.ts';
 
 const SECOND_SHARE = 0.06;
@@ -215,12 +215,12 @@ function drawLetters(random: SeededRandom, prefix: string): Letter[] {
   const count = 4 + random.below(5);
   const dying = random.below(count * 3);
   return Array.from({ length: count }, (_, index) => {
-    const id = `${prefix}-${index}`;
+    const id = `${prefix}-${index}${random.next() < 0.08 ? LARGE_ID : ''}`;
     const to = random.next() < 0.08 ? 'nobody' : (random.pick(['lead', 'ada', 'bo']) ?? 'lead');
     const next = random.pick(['lead', 'ada', 'bo', 'user', 'cy'].filter((name) => name !== to));
     const verb = index === dying ? 'die' : random.next() < 0.5 ? `forward ${next}` : 'keep';
     const lane: Lane = random.next() < 0.2 ? 'interrupt' : 'normal';
-    return { id, to, text: `${verb} ${id}`, lane };
+    return { id, to, text: textOf(`${verb} ${id}`, id), lane };
   });
 }
 

@@ -1,4 +1,5 @@
 /** What the mail of a simulated run was promised, as those saw it who sent, read and answered it. */
+import { INLINE_BYTES_MAX } from '../../../src/journal/index.ts';
 
 export type Fact =
   /** A letter from outside is handed in; its id makes a repetition known. */
@@ -17,6 +18,8 @@ export type Fact =
       readonly id: string;
       readonly from: string;
       readonly lane: string;
+      /** M8: what its text names as large came with all of it. */
+      readonly whole: boolean;
     }
   /** The supervisor said that the step is recorded. */
   | {
@@ -36,3 +39,17 @@ export type Fact =
   | { readonly type: 'retried'; readonly path: string };
 
 export type FactOf<T extends Fact['type']> = Extract<Fact, { type: T }>;
+
+/** Ends the text of a letter whose id ends so: over the bound up to which a record holds it inline. */
+export const LARGE_ID = '-large';
+const LARGE: string = 'x'.repeat(INLINE_BYTES_MAX + 1);
+
+export function textOf(words: string, id: string): string {
+  return id.endsWith(LARGE_ID) ? `${words} ${LARGE}` : words;
+}
+
+/** Whether a letter has all of the text that its words promise. */
+export function isWhole(text: string): boolean {
+  const words = text.slice(0, 200).split(' ');
+  return !words.some((word) => word.endsWith(LARGE_ID)) || text.endsWith(LARGE);
+}
