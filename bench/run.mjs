@@ -1,9 +1,10 @@
 #!/usr/bin/env node
-import { demoRows } from './demo.mjs';
 /**
  * `npm run bench [-- NAME…]`: one table of ratios, each taken in this run on this machine. Absolute figures stand beside
  * them only for orientation. A ratio on the wrong side of its bound makes the exit status 1.
  */
+import { agentRows } from './agent.mjs';
+import { demoRows } from './demo.mjs';
 import { graphRows } from './graph.mjs';
 import { journalRows } from './journal.mjs';
 import { peerRows } from './peers.mjs';
@@ -17,6 +18,7 @@ const BENCHES = {
   demo: demoRows,
   journal: journalRows,
   'take-up': takeUpRows,
+  agent: agentRows,
   permissions: sandboxRows,
 };
 /** These install things and start servers, so they run only when they are named. */
