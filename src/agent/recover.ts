@@ -22,8 +22,11 @@ async function close(run: CallDeps, calls: readonly CallBlock[]): Promise<void> 
   await run.recorder.commitResults(results);
 }
 
+/** Held against what a hook made of its input, if one did: that is what was run. */
 async function closeOne(run: CallDeps, call: CallBlock): Promise<ResultEntry> {
-  const parsed = parseCall(call, run.deps.start.tools);
+  const { tools, rewritten = [] } = run.deps.start;
+  const made = rewritten.find(([id]) => id === call.id);
+  const parsed = parseCall(made === undefined ? call : { ...call, input: made[1] }, tools);
   if (parsed.kind !== 'ok') return closed(call, parsed.text);
   if (parsed.tool.access === 'read') {
     return closed(call, 'interrupted; it changes nothing', 'crash');

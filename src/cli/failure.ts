@@ -1,4 +1,5 @@
 /** How a command's failure is told: on stderr for people, as one JSON document on stdout with `--json`. Never a stack. */
+import { SHAPES_ONLY } from '../events/index.ts';
 import type { ExitCode } from '../kernel/errors.ts';
 import { EXIT, ensureError, isTroupeError, systemCode, TroupeError } from '../kernel/errors.ts';
 import type { Io } from './io.ts';
@@ -14,13 +15,14 @@ const HERE: Where = { workspace: undefined, cwd: '/' };
 /** Prints it and returns how to exit. */
 export function tellFailure(io: Io, thrown: unknown, json: boolean, where?: Where): ExitCode {
   const error = explained(thrown);
+  const said = SHAPES_ONLY.text(error.message);
   const hint = error.hint === undefined ? undefined : hintAt(where ?? HERE, error.hint);
   if (json) {
-    const { code, message, data } = error;
-    const document = { error: { code, message, hint: hint ?? null }, ...lists(data) };
+    const { code, data } = error;
+    const document = { error: { code, message: said, hint: hint ?? null }, ...lists(data) };
     io.out.write(`${JSON.stringify(document)}\n`);
   } else {
-    io.err.write(`troupe: ${safeText(error.message)}\n`);
+    io.err.write(`troupe: ${safeText(said)}\n`);
     if (hint !== undefined) io.err.write(`  ${safeText(hint).replaceAll('\n', '\n  ')}\n`);
   }
   if (io.env['TROUPE_DEBUG'] === '1') io.err.write(`${stackOf(thrown)}\n`);
@@ -29,7 +31,7 @@ export function tellFailure(io: Io, thrown: unknown, json: boolean, where?: Wher
 
 /** Something is wrong that does not end the command; always on stderr. */
 export function tellWarning(io: Io, error: TroupeError): void {
-  io.err.write(`troupe: ${safeText(error.message)}\n`);
+  io.err.write(`troupe: ${safeText(SHAPES_ONLY.text(error.message))}\n`);
   if (error.hint !== undefined) io.err.write(`  ${safeText(error.hint)}\n`);
 }
 
@@ -37,7 +39,7 @@ export function tellWarning(io: Io, error: TroupeError): void {
 function lists(data: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { problems, files } = data;
   return {
-    ...(problems === undefined ? {} : { problems }),
+    ...(problems === undefined ? {} : { problems: SHAPES_ONLY.data(problems) }),
     ...(files === undefined ? {} : { files }),
   };
 }

@@ -49,10 +49,12 @@ export interface Attendance {
 export async function hostRun(context: Context, what: RunToHost): Promise<ExitCode> {
   const { workspace, file } = what;
   const stop = listenForStop(context.io);
+  const redactor = await workspace.redactor();
   let watch: Watch | null = null;
   const say = (text: string): void => {
-    if (watch === null) context.io.err.write(text);
-    else watch.say(text);
+    const shown = redactor.text(text);
+    if (watch === null) context.io.err.write(shown);
+    else watch.say(shown);
   };
   const { hosting } = await context.machine();
   const host = await hosting.open(workspace, await makeLogger(context, workspace, say));
@@ -66,6 +68,7 @@ export async function hostRun(context: Context, what: RunToHost): Promise<ExitCo
       context,
       supervisor,
       run: file.id,
+      redactor,
       outputOf: (id) => outputPath(workspace.places, file.id, id),
       sandbox: sandboxText(host.sandbox, file),
       wholeInput: (row) => askedInput(workspace, row),
@@ -74,7 +77,7 @@ export async function hostRun(context: Context, what: RunToHost): Promise<ExitCo
     await begin(supervisor, what);
     stop.onAsk((now, signal) => askToStop({ supervisor, run: file.id, watch, now, signal }));
     const row = await supervisor.finished(file.id);
-    over = { row, tasks: tasksAtEnd(supervisor, file.id) };
+    over = redactor.data({ row, tasks: tasksAtEnd(supervisor, file.id) });
   } finally {
     leave?.();
     watch?.close();
@@ -205,7 +208,7 @@ function finalGateOf(
   if (failed === null) return null;
   const { gate, output } = failed;
   const path = output === null ? null : outputPath(workspace.places, view.run, output);
-  return { gate, output: path };
+  return { gate: view.redactor.text(gate), output: path };
 }
 
 /** What the team told the person last; nobody else would show it. */

@@ -27,7 +27,7 @@ export async function listApprovals(
     // Whoever answers sees all of it (M8).
     rows.push(row.blob === undefined ? row : { ...row, input: await wholeInput(blobs, row) });
   }
-  return rows;
+  return view.redactor.data(rows);
 }
 
 /** The input of an ask as its call has it, however large (M8). */
@@ -56,7 +56,8 @@ export async function listGrants(workspace: Workspace): Promise<readonly GrantRo
   const view = await viewNewest(workspace);
   const ofRun = view === null ? [] : view.state.asks.grants.values();
   const grants = [...(await readGrants(workspace)), ...ofRun];
-  return grantRows(grants, workspace.deps.clock.now());
+  const rows = grantRows(grants, workspace.deps.clock.now());
+  return (await workspace.redactor()).data(rows);
 }
 
 async function readGrants(workspace: Workspace): Promise<Grant[]> {

@@ -2,7 +2,7 @@
  * The audit of runs: a view of what their journals say of who decided what, and the check that nobody has changed that.
  * Both read beside the writer and change nothing.
  */
-import { redact, redactData } from '../events/index.ts';
+import type { Redactor } from '../events/index.ts';
 import { readJournal } from '../journal/index.ts';
 import {
   type AuditHead,
@@ -39,7 +39,8 @@ export interface AuditRow {
 }
 
 export async function* auditOf(workspace: Workspace, run: string): AsyncGenerator<AuditRow> {
-  for await (const record of recordsOf(workspace, run)) yield* rowsOf(record, run);
+  const redactor = await workspace.redactor();
+  for await (const record of recordsOf(workspace, run)) yield* rowsOf(record, { run, redactor });
 }
 
 const POLICY: ReadonlySet<string> = new Set([
@@ -49,11 +50,14 @@ const POLICY: ReadonlySet<string> = new Set([
   'policy.alert',
 ]);
 
-function rowsOf(record: StoredRunRecord, run: string): AuditRow[] {
+function rowsOf(
+  record: StoredRunRecord,
+  { run, redactor }: { readonly run: string; readonly redactor: Redactor },
+): AuditRow[] {
   const head = { run, seq: record.s, at: record.at };
   const place = { n: record.audit?.n ?? null, hash: record.audit?.hash ?? null };
   const row = (what: string, part: object): AuditRow => {
-    const data = redactData(part, redact) as Readonly<Record<string, unknown>>;
+    const data = redactor.data(part) as Readonly<Record<string, unknown>>;
     const text = (key: string): string | null => {
       const value = data[key];
       return typeof value === 'string' ? value : null;

@@ -1,8 +1,8 @@
 /** `troupe check`: what a team file means, without a run. */
 import { planOf } from '../tasks/index.ts';
+import type { ControlDeps } from './deps.ts';
 import type { SettingsPlaces } from './settings.ts';
 import { loadTeam, type TeamFileQuery, warningTexts } from './team-file.ts';
-import type { ControlDeps } from './workspace.ts';
 
 export interface CheckAnswer {
   readonly name: string;

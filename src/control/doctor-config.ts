@@ -19,12 +19,12 @@ import {
 } from '../config/index.ts';
 import { isTroupeError } from '../kernel/errors.ts';
 import { checkModel } from '../providers/index.ts';
+import type { ControlDeps } from './deps.ts';
 import type { Finding } from './finding.ts';
 import { readProfiles } from './profiles.ts';
 import { type ReadSources, readSources, type SettingsPlaces } from './settings.ts';
 import { readSkills } from './skills.ts';
 import { readTrust } from './trust-book.ts';
-import type { ControlDeps } from './workspace.ts';
 
 const WITHOUT = 'Nothing starts before this is put right. What is said of settings is without it.';
 

@@ -45,7 +45,7 @@ export async function examine(workspace: Workspace): Promise<Finding[]> {
   findings.push(...(await examineConfig(workspace.deps, places)));
   const report = await workspace.deps.sandbox?.(places);
   if (report !== undefined) findings.push(sandboxFinding(report));
-  return findings;
+  return (await workspace.redactor()).data(findings);
 }
 
 /** A machine without a sandbox is in order; what it would take to have one is said. */

@@ -1,5 +1,5 @@
 /** The events of a run, derived from its records, once or as they come. */
-import { eventsOf, matchesTopic } from '../events/index.ts';
+import { eventsOf, matchesTopic, type Redactor } from '../events/index.ts';
 import { type Cursor, parseCursor, type TroupeEvent } from '../protocol/event.ts';
 import type { StoredRunRecord } from '../protocol/record.ts';
 import { followRun, recordsOf } from './mail.ts';
@@ -18,7 +18,8 @@ export async function* eventsOfRun(
   run: string,
   query: EventQuery,
 ): AsyncGenerator<TroupeEvent> {
-  yield* select(recordsOf(workspace, run, query.from?.seq), run, query);
+  const redactor = await workspace.redactor();
+  yield* select(recordsOf(workspace, run, query.from?.seq), { run, redactor }, query);
 }
 
 /** What is there, then what comes; ends with the run or when the signal aborts. */
@@ -27,16 +28,19 @@ export async function* followEvents(
   run: string,
   query: EventQuery & { readonly signal: AbortSignal },
 ): AsyncGenerator<TroupeEvent> {
-  yield* select(followRun(workspace, run, query.signal), run, query);
+  const redactor = await workspace.redactor();
+  yield* select(followRun(workspace, run, query.signal), { run, redactor }, query);
 }
 
 async function* select(
   records: AsyncIterable<StoredRunRecord>,
-  run: string,
+  { run, redactor }: { readonly run: string; readonly redactor: Redactor },
   query: EventQuery,
 ): AsyncGenerator<TroupeEvent> {
   for await (const record of records) {
-    for (const event of eventsOf(record, run)) if (isWanted(event, query)) yield event;
+    for (const event of eventsOf(record, run, { redactor })) {
+      if (isWanted(event, query)) yield event;
+    }
   }
 }
 

@@ -11,6 +11,7 @@ export { type AuditRow, auditOf, verifyAudit } from './audit.ts';
 export { recordingOf } from './cassette.ts';
 export { type CheckAnswer, checkTeam } from './check.ts';
 export { compactActor } from './compact.ts';
+export type { ControlDeps, Holder, LiveSource } from './deps.ts';
 export { type DiffAnswer, type DiffQuery, diffOf } from './diff.ts';
 export { examine, sandboxFinding } from './doctor.ts';
 export { errors as controlErrors } from './errors.ts';
@@ -89,10 +90,4 @@ export { type CleanUp, cleanWorktrees, listWorktrees, type Removed } from './tre
 export { chooseTrustable, listTrustable, type Trustable, trustWords } from './trust.ts';
 export { readTrust, type TrustBook } from './trust-book.ts';
 export { type Whereabouts, whereIs } from './where.ts';
-export {
-  type ControlDeps,
-  type Holder,
-  type LiveSource,
-  openWorkspace,
-  type Workspace,
-} from './workspace.ts';
+export { openWorkspace, type Workspace } from './workspace.ts';

@@ -1,5 +1,12 @@
 /** What a supervisor in this process offers to those who connect: its own state, never a second reading of a journal. */
-import { EventHub, eventsOf, liveEvent } from '../events/index.ts';
+import {
+  EventHub,
+  eventsOf,
+  liveEvent,
+  makeRedactStream,
+  type Redactor,
+  type RedactStream,
+} from '../events/index.ts';
 import { isoTime } from '../kernel/time.ts';
 import { checkAnswer, GRANT_DAYS } from '../permissions/index.ts';
 import type { ActorRow } from '../protocol/shapes.ts';
@@ -25,13 +32,15 @@ import type { Workspace } from './workspace.ts';
 export interface LiveControlOptions {
   readonly workspace: Workspace;
   readonly supervisor: Supervisor;
+  /** Of `workspace`: everything that is answered or told goes through it. */
+  readonly redactor: Redactor;
   /** Of `supervisor.json`. */
   readonly identity: Pick<StatusResult, 'pid' | 'startedAt' | 'socket' | 'protocol' | 'sandbox'>;
 }
 
 export function makeLiveControl(options: LiveControlOptions): LiveControl {
-  const { workspace, supervisor, identity } = options;
-  const hub = makeHub(workspace, supervisor);
+  const { workspace, supervisor, identity, redactor } = options;
+  const hub = makeHub(workspace, supervisor, redactor);
 
   const runOf = (run: string | undefined): string => {
     const held = supervisor.runs();
@@ -45,18 +54,21 @@ export function makeLiveControl(options: LiveControlOptions): LiveControl {
     if (state === null) throw errors.notHeld(run);
     return state;
   };
-  const actorsOf = (run: string): ActorRow[] => actorRows(stateOf(run), supervisor.liveness(run));
+  const actorsOf = (run: string): ActorRow[] =>
+    redactor.data(actorRows(stateOf(run), supervisor.liveness(run)));
 
   return {
     status: () => ({
       ...identity,
-      runs: supervisor.runs().map((run) => runRow(stateOf(run), supervisor.liveness(run))),
+      runs: redactor.data(
+        supervisor.runs().map((run) => runRow(stateOf(run), supervisor.liveness(run))),
+      ),
       actors: supervisor.runs().flatMap((run) => actorsOf(run).map((row) => ({ ...row, run }))),
     }),
     runs: async () => (await listRuns(workspace)).rows,
     tasks: async (run) => {
       const id = runOf(run);
-      return taskRows(stateOf(id), supervisor.liveness(id));
+      return redactor.data(taskRows(stateOf(id), supervisor.liveness(id)));
     },
     actors: async (run) => actorsOf(runOf(run)),
     send: async ({ run, to, text, interrupt }) => {
@@ -81,7 +93,7 @@ export function makeLiveControl(options: LiveControlOptions): LiveControl {
       const held = runOf(run);
       return { run: held, ...(await supervisor.decidePlan({ run: held, id, approve, feedback })) };
     },
-    ...asksControl({ workspace, supervisor, runOf, stateOf }),
+    ...asksControl({ ...options, runOf, stateOf }),
     stopRun: async ({ run, now, by }) => supervisor.stop({ run: runOf(run), now, by }),
     stopActor: async ({ run, name, now, by }) =>
       supervisor.stopActor({ run: runOf(run), name, now, by }),
@@ -96,13 +108,13 @@ export function makeLiveControl(options: LiveControlOptions): LiveControl {
 type AsksControl = Pick<LiveControl, 'approvals' | 'answerAsk' | 'grants' | 'revokeGrant'>;
 
 /** What waits for a person, and what was granted. */
-function asksControl(of: {
-  readonly workspace: Workspace;
-  readonly supervisor: Supervisor;
-  readonly runOf: (run: string | undefined) => string;
-  readonly stateOf: (run: string) => RunState;
-}): AsksControl {
-  const { workspace, supervisor, runOf, stateOf } = of;
+function asksControl(
+  of: Pick<LiveControlOptions, 'workspace' | 'supervisor' | 'redactor'> & {
+    readonly runOf: (run: string | undefined) => string;
+    readonly stateOf: (run: string) => RunState;
+  },
+): AsksControl {
+  const { workspace, supervisor, redactor, runOf, stateOf } = of;
   const runOfAsk = (id: string): string | undefined =>
     supervisor
       .runs()
@@ -110,14 +122,14 @@ function asksControl(of: {
   return {
     approvals: async (run) => {
       const runs = run === undefined ? supervisor.runs() : [runOf(run)];
-      return runs.flatMap((id) => askRows(stateOf(id)));
+      return redactor.data(runs.flatMap((id) => askRows(stateOf(id))));
     },
     answerAsk: async ({ run, digest = null, days = GRANT_DAYS, reason = null, ...given }) => {
       const id = run === undefined ? (runOfAsk(given.id) ?? runOf(run)) : runOf(run);
       const answered = await supervisor.answerAsk({ ...given, run: id, digest, days, reason });
       return { run: id, ...answered };
     },
-    grants: async () => grantRows(supervisor.grants(), workspace.deps.clock.now()),
+    grants: async () => redactor.data(grantRows(supervisor.grants(), workspace.deps.clock.now())),
     revokeGrant: async ({ id, by }) => {
       if (!(await supervisor.revokeGrant(id, by))) throw unknownGrant(id, supervisor.grants());
       return { id };
@@ -126,19 +138,31 @@ function asksControl(of: {
 }
 
 /** Events of all runs that this supervisor holds, as they become durable; missed ones come from the journal. */
-function makeHub(workspace: Workspace, supervisor: Supervisor): EventHub {
+function makeHub(workspace: Workspace, supervisor: Supervisor, redactor: Redactor): EventHub {
   const hub = new EventHub((run, after) => eventsOfRun(workspace, run, { from: after }));
   const last = new Map<string, string>();
+  /** What an actor says comes in fragments; a secret may be in two of them. By run, then by actor and kind. */
+  const streams = new Map<string, Map<string, RedactStream>>();
   supervisor.onRecord((run, record) => {
-    for (const event of eventsOf(record, run)) {
+    if (record.entries !== undefined) streams.get(run)?.delete(`${record.a} text`);
+    if (record.run?.some(({ type }) => type === 'run.ended') === true) streams.delete(run);
+    for (const event of eventsOf(record, run, { redactor })) {
       last.set(run, event.cursor);
       hub.publish(event);
     }
   });
-  supervisor.onLive((run, { actor, type: event, data: text }) => {
+  supervisor.onLive((run, { actor, type: event, data }) => {
+    const own = streams.get(run) ?? new Map<string, RedactStream>();
+    streams.set(run, own);
+    const stream = own.get(`${actor} ${event}`) ?? makeRedactStream(redactor);
+    own.set(`${actor} ${event}`, stream);
+    if (event === 'reset') own.clear();
+    // What is held back now comes with the next fragment, or with the whole answer when it is recorded.
+    const text = event === 'reset' ? data : stream.push(data);
+    if (text === '' && data !== '') return;
     const at = isoTime(workspace.deps.clock.now());
     const cursor = last.get(run) ?? '0.0';
-    hub.publish(liveEvent({ cursor, at, run, actor, event, text }), false);
+    hub.publish(liveEvent({ cursor, at, run, actor, event, text }, { redactor }), false);
   });
   return hub;
 }

@@ -62,18 +62,19 @@ export async function deadMail(
   return wholeRows(workspace, view.run, rows);
 }
 
-/** Large texts are read from where the record says that they lie; what can't be read is named in their place (M8). */
+/** As they are shown (E2). Large texts are read from where the record says that they lie; what can't be read is named in their place (M8). */
 async function wholeRows<R extends MailRow>(
   workspace: Workspace,
   run: string,
   rows: readonly R[],
 ): Promise<R[]> {
   const blobs = blobsOf(workspace, run);
+  const redactor = await workspace.redactor();
   const whole: R[] = [];
   for (const row of rows) {
     const { body } = row;
     const text = await wholeText(blobs, body);
-    whole.push(text === body.text ? row : { ...row, body: { ...body, text } });
+    whole.push(redactor.data({ ...row, body: { ...body, text } }));
   }
   return whole;
 }

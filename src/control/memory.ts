@@ -14,7 +14,9 @@ export interface MemoryRow {
 }
 
 /** Oldest first: what agents noted, then the person's own files. */
-export async function memoryRows({ deps, places }: Workspace): Promise<MemoryRow[]> {
+export async function memoryRows(workspace: Workspace): Promise<MemoryRow[]> {
+  const { deps, places } = workspace;
+  const redactor = await workspace.redactor();
   const rows: MemoryRow[] = [];
   for (const path of [
     `${places.state}/workspace/memory/MEMORY.md`,
@@ -26,7 +28,7 @@ export async function memoryRows({ deps, places }: Workspace): Promise<MemoryRow
     const text = new TextDecoder().decode(await deps.files.readFile(path));
     for (const { text: said, noted } of parseNotes(text)) {
       const { at, by, run } = noted ?? { at: null, by: null, run: null };
-      rows.push({ text: said, at, by, run, path });
+      rows.push({ text: redactor.text(said), at, by, run, path });
     }
   }
   return rows;

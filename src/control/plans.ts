@@ -18,12 +18,12 @@ export async function wholePlans(
   rows: readonly PlanRowOf[],
 ): Promise<PlanRow[]> {
   const blobs = blobsOf(workspace, run);
+  const redactor = await workspace.redactor();
   const whole: PlanRow[] = [];
   for (const { payload, ...row } of rows) {
     const isWhole = payload === null || row.state !== 'proposed';
-    whole.push(
-      isWhole ? row : { ...row, text: await wholeText(blobs, { text: row.text, ...payload }) },
-    );
+    const text = isWhole ? row.text : await wholeText(blobs, { text: row.text, ...payload });
+    whole.push(redactor.data({ ...row, text }));
   }
   return whole;
 }

@@ -9,10 +9,10 @@ import { parsePolicy } from '../config/index.ts';
 import { EXIT, isTroupeError, systemCode, TroupeError } from '../kernel/errors.ts';
 import { checkPolicy, type Layer } from '../permissions/index.ts';
 import type { PolicyFile, PolicySnapshot } from '../protocol/index.ts';
+import type { ControlDeps } from './deps.ts';
 import { listFolder } from './files.ts';
 import { POLICY_BYTES_MAX, POLICY_FILES_MAX } from './limits.ts';
 import { problemsError } from './settings.ts';
-import type { ControlDeps } from './workspace.ts';
 
 /** Where the layers of a policy lie when no file is named. */
 export interface PolicyPlaces {

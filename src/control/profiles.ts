@@ -15,10 +15,10 @@ import type { Files } from '../kernel/ports.ts';
 import type { AgentProfile } from '../protocol/team.ts';
 import { checkModel } from '../providers/index.ts';
 import { TOOL_NAMES } from '../tools/index.ts';
+import type { ControlDeps } from './deps.ts';
 import { filesIn, readSmall } from './folders.ts';
 import type { SettingsPlaces } from './settings.ts';
 import { type KnownSkills, skillNames } from './skills.ts';
-import type { ControlDeps } from './workspace.ts';
 
 /** A model that a profile file names. */
 export interface PlacedModel extends ProfileModel {

@@ -3,6 +3,7 @@
  * the supervisor that holds the repository, and is an input to the functions that derive a status.
  */
 
+import type { Redactor } from '../events/index.ts';
 import type { Damage } from '../journal/index.ts';
 import { readJournal } from '../journal/index.ts';
 import type { TroupeError } from '../kernel/errors.ts';
@@ -19,12 +20,13 @@ import {
   runRow,
   taskRows,
 } from '../supervisor/index.ts';
+import type { Holder } from './deps.ts';
 import { errors } from './errors.ts';
 import { FIRST_RUN_LOOK_MS } from './limits.ts';
 import { blobsOf } from './payloads.ts';
 import { journalFolder } from './places.ts';
 import { listRunFiles, readRunFile } from './run-store.ts';
-import type { Holder, Workspace } from './workspace.ts';
+import type { Workspace } from './workspace.ts';
 
 /** A run as it was when its journal was read. */
 export interface RunView {
@@ -34,6 +36,7 @@ export interface RunView {
   readonly liveness: Liveness;
   /** Damage below the watermark: these records are lost. */
   readonly gaps: readonly Damage[];
+  readonly redactor: Redactor;
 }
 
 /** What is known of the supervisor; asked once for all runs of one command. */
@@ -115,7 +118,7 @@ export async function loadRun(
     if (isRunRecord(record)) fold(state, record, gaps);
   }
   await readTaskTexts(state, blobsOf(workspace, file.id));
-  return { run: file.id, file, state, liveness, gaps };
+  return { run: file.id, file, state, liveness, gaps, redactor: await workspace.redactor() };
 }
 
 /** A journal that was copied from another run says nothing of this one. */
@@ -152,7 +155,7 @@ export async function listRuns(workspace: Workspace): Promise<RunsAnswer> {
   const rows: RunRow[] = [];
   for (const [index, { run, file }] of runs.entries()) {
     const view = await loadRun(workspace, file, livenessOf(report, run, index === 0));
-    rows.push(runRow(view.state, view.liveness));
+    rows.push(rowOf(view));
   }
   return { rows, damaged };
 }
@@ -169,6 +172,10 @@ export function failedFinalGate(state: RunState): RunState['run']['gates'][numbe
   );
 }
 
-export const rowOf = (view: RunView): RunRow => runRow(view.state, view.liveness);
-export const tasksOf = (view: RunView): TaskRow[] => taskRows(view.state, view.liveness);
-export const actorsOf = (view: RunView): ActorRow[] => actorRows(view.state, view.liveness);
+/** Rows as they are shown: secrets are taken out (E2). */
+export const rowOf = ({ state, liveness, redactor }: RunView): RunRow =>
+  redactor.data(runRow(state, liveness));
+export const tasksOf = ({ state, liveness, redactor }: RunView): TaskRow[] =>
+  redactor.data(taskRows(state, liveness));
+export const actorsOf = ({ state, liveness, redactor }: RunView): ActorRow[] =>
+  redactor.data(actorRows(state, liveness));

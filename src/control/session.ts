@@ -1,5 +1,5 @@
 /** An actor's transcript as people and scripts see it, read from the journal beside its writer. */
-import { redact, redactData } from '../events/index.ts';
+import type { Redactor } from '../events/index.ts';
 import { asActorName } from '../kernel/ids.ts';
 import type { PlacedEntry, SessionEntry, TodoItem } from '../protocol/session.ts';
 import { NO_USAGE, type Usage } from '../protocol/usage.ts';
@@ -31,6 +31,7 @@ export async function readTranscript(
   actor: string,
 ): Promise<SessionAnswer> {
   checkName(view, actor);
+  const { redactor } = view;
   const name = asActorName(actor);
   const entries = await readSession({
     files: workspace.deps.files,
@@ -44,9 +45,9 @@ export async function readTranscript(
   return {
     run: view.run,
     actor,
-    ...(redactData({ todo, notes }, redact) as Pick<SessionAnswer, 'todo' | 'notes'>),
+    ...redactor.data({ todo, notes }),
     usage: view.state.usage.byActor.get(name) ?? NO_USAGE,
-    entries: entries.map(rowOf),
+    entries: entries.map((entry) => rowOf(entry, redactor)),
   };
 }
 
@@ -61,7 +62,8 @@ export async function* followTranscript(
   for await (const record of followRun(workspace, view.run, what.signal)) {
     if (record.a !== what.actor) continue;
     for (const entry of record.entries ?? []) {
-      yield rowOf({ seq: record.s, at: record.at, entry: await wholeEntry(blobs, entry) });
+      const whole = await wholeEntry(blobs, entry);
+      yield rowOf({ seq: record.s, at: record.at, entry: whole }, view.redactor);
     }
   }
 }
@@ -72,9 +74,9 @@ function checkName(view: RunView, actor: string): void {
 }
 
 /** What only a provider understands is left out. */
-function rowOf({ seq, at, entry }: PlacedEntry): SessionRow {
+function rowOf({ seq, at, entry }: PlacedEntry, redactor: Redactor): SessionRow {
   const shown = entry.type === 'answer' ? withoutMeta(entry) : entry;
-  return { seq, at, ...(redactData(shown, redact) as SessionEntry) };
+  return { seq, at, ...redactor.data(shown) };
 }
 
 function withoutMeta({

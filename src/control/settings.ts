@@ -11,8 +11,8 @@ import {
   resolveConfig,
 } from '../config/index.ts';
 import { EXIT, isTroupeError, systemCode, TroupeError } from '../kernel/errors.ts';
+import type { ControlDeps } from './deps.ts';
 import { readSmall } from './folders.ts';
-import type { ControlDeps } from './workspace.ts';
 
 export interface SettingsPlaces {
   /** Null outside of a repository. */

@@ -10,9 +10,9 @@ import {
   type SkillLevel,
   skillsFor,
 } from '../skills/index.ts';
+import type { ControlDeps } from './deps.ts';
 import type { SettingsPlaces } from './settings.ts';
 import { readTrust } from './trust-book.ts';
-import type { ControlDeps } from './workspace.ts';
 
 export interface SkillRow {
   readonly name: string;

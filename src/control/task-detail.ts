@@ -70,7 +70,7 @@ export async function taskDetail(
   const history = await historyOf(workspace, view, task);
   const saved = await listSaved(workspace.repository);
   const trees = await registrations(workspace);
-  return {
+  return view.redactor.data({
     ...row,
     // The graph knows where it was; a tree that was cleaned up since is none.
     worktree: trees.some((tree) => tree.path === row.worktree) ? row.worktree : null,
@@ -79,7 +79,7 @@ export async function taskDetail(
     ...history,
     todo: todoOf(view, task),
     saved: saved.filter((one) => one.run === view.run && one.task === task).map(({ ref }) => ref),
-  };
+  });
 }
 
 function todoOf(view: RunView, task: string): readonly TodoItem[] {
@@ -169,6 +169,8 @@ export async function outputTail(
 ): Promise<{ readonly lines: readonly string[]; readonly cut: boolean } | null> {
   const text = await readText(workspace.deps.files, path);
   if (text === null) return null;
-  const lines = text.trimEnd().split('\n');
+  // Before it is cut: a secret may be in more than one line.
+  const shown = (await workspace.redactor()).text(text);
+  const lines = shown.trimEnd().split('\n');
   return { lines: lines.slice(-OUTPUT_LINES), cut: lines.length > OUTPUT_LINES };
 }

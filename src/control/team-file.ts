@@ -17,11 +17,11 @@ import type { SkillFile, Team } from '../protocol/team.ts';
 import { checkBudget, checkModel, providerFor } from '../providers/index.ts';
 import { validateTasks } from '../tasks/index.ts';
 import { TOOL_NAMES } from '../tools/index.ts';
+import type { ControlDeps } from './deps.ts';
 import { folderOf, readText } from './files.ts';
 import { type PlacedModel, readProfiles } from './profiles.ts';
 import { problemsError, readSettings, type SettingsPlaces } from './settings.ts';
 import { readSkills, skillNames, skillsOfTeam } from './skills.ts';
-import type { ControlDeps } from './workspace.ts';
 
 export interface TeamFileQuery {
   /** As the person named it; messages repeat it. */

@@ -1,51 +1,17 @@
 /** The repository that commands work on, with its places. Opening reads only; nothing is made before it is needed. */
-import type { Clock, Codec, Exec, Files, Random, SandboxReport } from '../kernel/ports.ts';
-import type { StatusResult } from '../protocol/wire.ts';
+import type { Redactor } from '../events/index.ts';
 import { openRepository, type Repository } from '../worktree/index.ts';
+import type { ControlDeps } from './deps.ts';
 import { errors } from './errors.ts';
 import { type Places, placesOf } from './places.ts';
-
-/** Who holds the repository now, as its lock tells. */
-export interface Holder {
-  readonly pid: number;
-  readonly startedAt: string | null;
-}
-
-/** The running supervisor, seen from another process (or from its own). */
-export interface LiveSource {
-  /** Null when no live process holds the lock. */
-  holder(places: Places): Promise<Holder | null>;
-  /** Null when it does not answer in time. */
-  status(places: Places): Promise<StatusResult | null>;
-  /** Where the supervisor's socket is, or would be. */
-  socketPath(places: Places): Promise<string>;
-}
-
-export interface ControlDeps {
-  readonly files: Files;
-  readonly exec: Exec;
-  readonly clock: Clock;
-  readonly random: Random;
-  /** The user's environment. */
-  readonly env: Readonly<Record<string, string>>;
-  readonly sha256: (content: string | Uint8Array) => string;
-  /** Of the snapshots of runs. */
-  readonly codec: Codec;
-  /** Version of this Troupe, written into `run.json`. */
-  readonly version: string;
-  readonly live: LiveSource;
-  /** Of the syntax of `.env`. Left out: no `.env` is read. */
-  readonly parseEnv?: (text: string) => Readonly<Record<string, string | undefined>>;
-  /** Folder of the skills that come with Troupe; left out: none. */
-  readonly shippedSkills?: string;
-  /** What would hold commands here; tried out when asked for. Left out: not known. */
-  readonly sandbox?: (places: Places) => Promise<SandboxReport>;
-}
+import { lazyRedactor } from './redaction.ts';
 
 export interface Workspace {
   readonly deps: ControlDeps;
   readonly repository: Repository;
   readonly places: Places;
+  /** Takes secrets out of what is shown. */
+  readonly redactor: () => Promise<Redactor>;
 }
 
 /** Throws the errors of `openRepository`, and `control/bare-repository`. */
@@ -53,5 +19,6 @@ export async function openWorkspace(deps: ControlDeps, directory: string): Promi
   const { files, exec, clock, env, sha256 } = deps;
   const repository = await openRepository({ files, exec, clock, env, sha256 }, directory);
   if (repository.bare) throw errors.bareRepository(repository.commonDir);
-  return { deps, repository, places: placesOf(repository, env) };
+  const places = placesOf(repository, env);
+  return { deps, repository, places, redactor: lazyRedactor(deps, places) };
 }

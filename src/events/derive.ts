@@ -11,11 +11,11 @@ import type { TroupeEvent } from '../protocol/event.ts';
 import type { StoredRunRecord } from '../protocol/record.ts';
 import type { SessionEntry } from '../protocol/session.ts';
 import { TEXT_MAX } from './limits.ts';
-import { redact, redactData } from './redact.ts';
+import { type Redactor, SHAPES_ONLY } from './redact.ts';
 
 export interface EventOptions {
-  /** Values that must not be shown, besides what has the shape of a secret. */
-  readonly secrets?: readonly string[];
+  /** Knows values that must not be shown; left out: what has the shape of a secret is taken out. */
+  readonly redactor?: Redactor;
 }
 
 /** What an event is made of before it has its place. */
@@ -62,7 +62,7 @@ function makeEvent(
   head: Pick<TroupeEvent, 'cursor' | 'id' | 'at' | 'run'>,
   options: EventOptions,
 ): TroupeEvent {
-  const clean = (text: string): string => bounded(redact(text, options.secrets));
+  const redactor = options.redactor ?? SHAPES_ONLY;
   return {
     ...head,
     ...(draft.actor === undefined ? {} : { actor: draft.actor }),
@@ -70,7 +70,7 @@ function makeEvent(
     ...(draft.task === undefined ? {} : { task: draft.task }),
     ...(draft.parent === undefined ? {} : { parent: draft.parent }),
     type: draft.type,
-    data: redactData(draft.data, clean) as Readonly<Record<string, unknown>>,
+    data: redactor.data(draft.data, bounded),
   };
 }
 

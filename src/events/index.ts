@@ -13,5 +13,7 @@ export {
   type ReplaySource,
   type SubscribeOptions,
 } from './hub.ts';
-export { redact, redactData } from './redact.ts';
+export { secretsOfEnvironment } from './known-secrets.ts';
+export { makeRedactor, mapTexts, type Redactor, SHAPES_ONLY } from './redact.ts';
+export { makeRedactStream, type RedactStream } from './redact-stream.ts';
 export { matchesTopic } from './topic.ts';

@@ -1,4 +1,5 @@
 /** JSON-RPC 2.0 messages: decoded once, here; encoded as one line. No I/O. */
+import { SHAPES_ONLY } from '../events/index.ts';
 import type { ErrorShape } from '../kernel/errors.ts';
 import { toErrorShape } from '../kernel/errors.ts';
 import { nearMatches } from '../kernel/ids.ts';
@@ -117,6 +118,7 @@ export function encodeFault(it: Fault): object {
 }
 
 export function encodeThrown(id: RpcId, thrown: unknown): object {
-  const error = toErrorShape(thrown);
+  // A message may quote what somebody wrote.
+  const error = SHAPES_ONLY.data(toErrorShape(thrown));
   return encodeFault(fault(id, error.code === 'internal' ? RPC.internal : RPC.domain, error));
 }

@@ -152,7 +152,12 @@ async function serve(
       socketPath: identity.socket,
       pid: identity.pid,
       startedAt: identity.startedAt,
-      control: makeLiveControl({ workspace, supervisor, identity }),
+      control: makeLiveControl({
+        workspace,
+        supervisor,
+        identity,
+        redactor: await workspace.redactor(),
+      }),
       logger,
     });
   } catch (error) {

@@ -56,6 +56,8 @@ export interface ActorStart {
   };
   /** Calls of its last incarnation that wait for a person, or whose answer has not reached it: they are made again. */
   readonly asked?: readonly CallId[];
+  /** What hooks made of the inputs of calls that may be open. */
+  readonly rewritten?: readonly (readonly [CallId, unknown])[];
   readonly journalDirectory: string;
   readonly outputsDirectory: string;
   /** What agents noted in earlier runs. */

@@ -30,6 +30,7 @@ import {
 
 import {
   addUsage,
+  type HookFact,
   NO_USAGE,
   type NoteFact,
   type PayloadRef,
@@ -119,6 +120,8 @@ export interface RunState {
   procCount: number;
   /** Commands that run beside the turns of their actors, and the newest of those that have ended. */
   readonly background: Map<ProcId, BackgroundFact>;
+  /** What hooks made of inputs of each actor's last answer, also after its end: what a crash left is held against it. */
+  readonly rewritten: Map<ActorName, Map<CallId, unknown>>;
   /** Existing trees by owner (a task id, or the name of a view). */
   readonly trees: Map<string, TreeFact>;
   readonly saved: SavedFact[];
@@ -176,6 +179,7 @@ export function makeRunState(file: RunFile): RunState {
     procs: new Map(),
     procCount: 0,
     background: new Map(),
+    rewritten: new Map(),
     trees: new Map(),
     saved: [],
     openCalls: new Map(),
@@ -255,6 +259,7 @@ export function applyRecord(
   }
   for (const change of record.trees ?? []) applyTree(state, change);
   for (const change of record.asks ?? []) applyAsk(state.asks, change, record.at);
+  for (const fact of record.hooks ?? []) noteRewrite(state, fact);
   // The gap before a new term is nobody's time.
   const newTerm = record.run?.some((change) => change.type === 'run.resumed') ?? false;
   if (!newTerm && state.lastSeq > 0) {
@@ -277,6 +282,7 @@ function applyEntries(state: RunState, record: StoredRunRecord): void {
         open.set(block.id, todo === null ? call : { ...call, todo });
       }
       state.openCalls.set(actor, open);
+      state.rewritten.delete(actor);
       if (open.size > 0) state.midTurn.add(actor);
       else state.midTurn.delete(actor);
       addTo(state.usage.byActor, actor, entry.usage);
@@ -294,6 +300,12 @@ function applyEntries(state: RunState, record: StoredRunRecord): void {
       state.todos.delete(actor);
     }
   }
+}
+
+function noteRewrite({ rewritten }: RunState, { actor, call, outcome, input }: HookFact): void {
+  if (outcome !== 'rewrite' || actor === undefined || call === undefined) return;
+  const own = rewritten.get(actor) ?? new Map<CallId, unknown>();
+  rewritten.set(actor, own.set(call, input));
 }
 
 function isTeammate(state: RunState, name: ActorName): boolean {

@@ -1,5 +1,5 @@
 /** A request of a replay beside the recorded one, which is built anew from the recorded transcript. Pure. */
-import { redact, redactData } from '../../events/index.ts';
+import { mapTexts, SHAPES_ONLY } from '../../events/index.ts';
 import type {
   ActorKind,
   Message,
@@ -97,7 +97,7 @@ function compareMessages(
   const options = { inTask: step.answer?.task !== null, cut };
   const was = normalMessages(recorded, { ...options, places: recordedPlaces(track) });
   const own = track.header.redacted
-    ? (redactData(request.messages, (text) => redact(text)) as readonly Message[])
+    ? (mapTexts(request.messages, (text) => SHAPES_ONLY.text(text)) as readonly Message[])
     : request.messages;
   const found = firstDifference(was, normalMessages(own, { ...options, places }));
   if (found === null) return null;
@@ -136,5 +136,5 @@ function exactness(about: Comparing, step: Step, messages: readonly Message[]): 
 }
 
 function cleaner({ header }: Track): (text: string) => string {
-  return header.redacted ? (text) => redact(text) : (text) => text;
+  return header.redacted ? (text) => SHAPES_ONLY.text(text) : (text) => text;
 }

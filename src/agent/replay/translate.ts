@@ -1,5 +1,5 @@
 /** From the names of a recorded run to those of the run that plays it: places, the run's id, ids that were minted. */
-import { redactData } from '../../events/index.ts';
+import { mapTexts } from '../../events/index.ts';
 import { mintedIds, type RunPlaces } from '../../sessions/index.ts';
 
 export class Translation {
@@ -33,6 +33,6 @@ export class Translation {
 
   /** Every text in plain data. */
   data<T>(recorded: T): T {
-    return redactData(recorded, (text) => this.text(text)) as T;
+    return mapTexts(recorded, (text) => this.text(text)) as T;
   }
 }

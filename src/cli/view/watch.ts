@@ -2,6 +2,8 @@
  * What a person sees while a run goes on in this process: the live view on a terminal, one line per important thing
  * elsewhere, nothing with `--json`.
  */
+
+import type { Redactor } from '../../events/index.ts';
 import type { AskRow } from '../../protocol/ask.ts';
 import type { StoredRunRecord } from '../../protocol/record.ts';
 import { actorRows, runRow, type Supervisor, taskRows } from '../../supervisor/index.ts';
@@ -25,6 +27,7 @@ export interface WatchOptions {
   readonly supervisor: Supervisor;
   readonly run: string;
   readonly outputOf: OutputOf;
+  readonly redactor: Redactor;
   /** What holds the commands of this run, in words. */
   readonly sandbox: string;
   /** The input of an ask, however large. */
@@ -44,10 +47,13 @@ function openSilence(context: Context): Watch {
 }
 
 function openLines(options: WatchOptions): Watch {
-  const { context, supervisor, run, outputOf } = options;
+  const { context, supervisor, run, outputOf, redactor } = options;
   const say = (text: string): void => context.print(text);
   const forget = supervisor.onRecord((from, record) => {
-    if (from === run) for (const line of linesOf(record, outputOf)) say(line);
+    if (from !== run) return;
+    // Of transcripts no line is made.
+    const { entries: _entries, ...told } = record;
+    for (const line of linesOf(redactor.data(told), outputOf)) say(line);
   });
   say(`${opening(options)}\n`);
   return { say, stopping: say, close: forget };
@@ -63,7 +69,7 @@ const TICK_MS = 1_000;
 const HINT = 'Ctrl-C stops gracefully, twice at once';
 
 function openView(options: WatchOptions): Watch {
-  const { context, supervisor, run } = options;
+  const { context, supervisor, run, redactor } = options;
   const { io, styles } = context;
   const screen = openScreen(io);
   let lastMail: ViewModel['lastMail'] = null;
@@ -78,9 +84,9 @@ function openView(options: WatchOptions): Watch {
     const model = modelOf(supervisor, run, { lastMail, hint });
     if (model === null) return;
     const { columns, rows } = io.out;
-    const asked = prompt?.lines() ?? [];
+    const asked = (prompt?.lines() ?? []).map((line) => redactor.text(line));
     const view = asked.length === 0 ? rows : Math.max(2, rows - asked.length);
-    const lines = [...drawView(model, { columns, rows: view }, styles), ...asked];
+    const lines = [...drawView(redactor.data(model), { columns, rows: view }, styles), ...asked];
     // What is asked stands at the end, so that it is what is left on a small terminal.
     screen.draw(lines.slice(-Math.max(1, rows - 1)));
     pause = Math.max(PAUSE_MS, (performance.now() - began) * COST_FACTOR);
@@ -92,7 +98,7 @@ function openView(options: WatchOptions): Watch {
     if (from !== run) return;
     lastMail = mailOf(record) ?? lastMail;
     prompt?.record(record);
-    if (prompt === null) for (const line of asksOnly(record)) screen.above(line);
+    if (prompt === null) for (const line of asksOnly(record)) screen.above(redactor.text(line));
     soon();
   });
   const forgetResize = io.out.onResize(() => {

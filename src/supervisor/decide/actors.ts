@@ -99,6 +99,7 @@ export function startActor(draft: Draft, live: Live, actor: Starting): void {
       asked: [...state.asks.asks.values()].flatMap((ask) =>
         ask.waiters.filter((one) => one.actor === name).map((one) => one.call),
       ),
+      ...(state.rewritten.has(name) ? { rewritten: [...(state.rewritten.get(name) ?? [])] } : {}),
       journalDirectory: '',
       outputsDirectory: '',
       workplace: workplaceOf(

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { ControlDeps, Holder, Workspace } from '../../../src/control/index.ts';
 import { placesOf } from '../../../src/control/places.ts';
+import { lazyRedactor } from '../../../src/control/redaction.ts';
 import { createRun } from '../../../src/control/run-store.ts';
 import { openJournal } from '../../../src/journal/index.ts';
 import { StructuredCodec } from '../../../src/platform/index.ts';
@@ -46,7 +47,13 @@ export function makeControlWorld(): ControlWorld {
       socketPath: () => Promise.resolve('/run/s.sock'),
     },
   };
-  const workspace: Workspace = { deps, repository, places: placesOf(repository, env) };
+  const places = placesOf(repository, env);
+  const workspace: Workspace = {
+    deps,
+    repository,
+    places,
+    redactor: lazyRedactor(deps, places),
+  };
   return Object.assign(world, { workspace });
 }
 

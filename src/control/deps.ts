@@ -1,0 +1,41 @@
+/** What everything in this room is given: ports, and the little that another process must tell. */
+import type { Clock, Codec, Exec, Files, Random, SandboxReport } from '../kernel/ports.ts';
+import type { StatusResult } from '../protocol/wire.ts';
+import type { Places } from './places.ts';
+
+/** Who holds the repository now, as its lock tells. */
+export interface Holder {
+  readonly pid: number;
+  readonly startedAt: string | null;
+}
+
+/** The running supervisor, seen from another process (or from its own). */
+export interface LiveSource {
+  /** Null when no live process holds the lock. */
+  holder(places: Places): Promise<Holder | null>;
+  /** Null when it does not answer in time. */
+  status(places: Places): Promise<StatusResult | null>;
+  /** Where the supervisor's socket is, or would be. */
+  socketPath(places: Places): Promise<string>;
+}
+
+export interface ControlDeps {
+  readonly files: Files;
+  readonly exec: Exec;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** The user's environment. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly sha256: (content: string | Uint8Array) => string;
+  /** Of the snapshots of runs. */
+  readonly codec: Codec;
+  /** Version of this Troupe, written into `run.json`. */
+  readonly version: string;
+  readonly live: LiveSource;
+  /** Of the syntax of `.env`. Left out: no `.env` is read. */
+  readonly parseEnv?: (text: string) => Readonly<Record<string, string | undefined>>;
+  /** Folder of the skills that come with Troupe; left out: none. */
+  readonly shippedSkills?: string;
+  /** What would hold commands here; tried out when asked for. Left out: not known. */
+  readonly sandbox?: (places: Places) => Promise<SandboxReport>;
+}
