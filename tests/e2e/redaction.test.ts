@@ -8,16 +8,16 @@ import { makeWorld, type RunningCommand, type World } from './cli-world.ts';
 
 /** Put together here, so that no scanner finds one in this file. */
 const planted = {
-  mail: `gh${'p_'}${mixed(36)}`,
-  output: `sk-${'ant-'}api03-${mixed(60)}`,
-  file: `AK${'IA'}${mixed(16, 'ABCDEFGHIJKLMNOP234567')}`,
-  ask: `np${'m_'}${mixed(36)}`,
-  title: `gl${'pat-'}${mixed(20)}`,
-  prompt: `gs${'k_'}${mixed(52)}`,
-  note: `xo${'xb-'}1234567890-${mixed(24)}`,
-  summary: `hf${'_'}${mixed(34)}`,
-  answer: `S${'G.'}${mixed(22)}.${mixed(43)}`,
-  password: `pl${'um'}-${mixed(9)}`,
+  mail: ['gh', 'p_', mixed(36)].join(''),
+  output: ['sk-', 'ant-', 'api03-', mixed(60)].join(''),
+  file: ['AK', 'IA', mixed(16, 'ABCDEFGHIJKLMNOP234567')].join(''),
+  ask: ['np', 'm_', mixed(36)].join(''),
+  title: ['gl', 'pat-', mixed(20)].join(''),
+  prompt: ['gs', 'k_', mixed(52)].join(''),
+  note: ['xo', 'xb-', '1234567890-', mixed(24)].join(''),
+  summary: ['hf', '_', mixed(34)].join(''),
+  answer: ['S', 'G.', mixed(22), '.', mixed(43)].join(''),
+  password: ['pl', 'um', '-', mixed(9)].join(''),
   /** Of no shape: known by the environment alone. */
   known: 'orchid lantern 42 & more',
 } as const;
