@@ -4,6 +4,7 @@
  * them only for orientation. A ratio on the wrong side of its bound makes the exit status 1.
  */
 import { agentRows } from './agent.mjs';
+import { decisionRows } from './decisions.mjs';
 import { demoRows } from './demo.mjs';
 import { graphRows } from './graph.mjs';
 import { journalRows } from './journal.mjs';
@@ -19,7 +20,7 @@ const BENCHES = {
   journal: journalRows,
   'take-up': takeUpRows,
   agent: agentRows,
-  permissions: sandboxRows,
+  permissions: async () => [...(await decisionRows()), ...(await sandboxRows())],
 };
 /** These install things and start servers, so they run only when they are named. */
 const ON_REQUEST = { peers: peerRows };

@@ -21,7 +21,7 @@ import {
   showSpot,
   spotsOf,
 } from './file-uses.ts';
-import { COMMAND_MAX, NAMES_MAX, REASON_CHARS_MAX } from './limits.ts';
+import { NAMES_MAX, REASON_CHARS_MAX, ROUGH_MAX } from './limits.ts';
 import { namesOf } from './paths.ts';
 import type { ActorPolicy, Policy } from './policy.ts';
 import {
@@ -203,7 +203,7 @@ function floorReason(judging: Judging): string | null {
     if (odd !== null && spot.resolved?.kind === 'special') return `${showSpot(spot)}: ${odd}`;
   }
   for (const target of facts.net) if (target.kind === 'refused') return target.reason;
-  if (facts.unread !== null) return roughFloor(facts.unread.slice(0, COMMAND_MAX));
+  if (facts.unread !== null) return roughFloor(facts.unread.slice(0, ROUGH_MAX));
   return null;
 }
 

@@ -1,7 +1,9 @@
 /** Bounds of this room: whatever the input, a decision takes a bounded time. */
 
 /** UTF-16 units of one command that are parsed; longer ones are searched for denied names and asked about. */
-export const COMMAND_MAX = 65_536;
+export const COMMAND_MAX = 16_384;
+/** What of a text that could not be read is searched for what the floor refuses. */
+export const ROUGH_MAX = 65_536;
 /** Bytes of a path in a call. */
 export const PATH_MAX = 4_096;
 /** Nesting of lists, substitutions and wrappers in one command that is followed. */

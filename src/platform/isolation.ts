@@ -14,8 +14,8 @@
  * The tools are looked for in the system's folders only: PATH may hold folders of the workspace. In a namespace the
  * command is started by a shell, which does not pass on variables whose names are no identifiers (`a-b`).
  */
-import { accessSync, constants, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { accessSync, constants, realpathSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { launch, type Rung } from './exec-launch.ts';
 import { SANDBOX_FILE_BLOCKS, SANDBOX_OOM_SCORE, SANDBOX_PROCESSES } from './limits.ts';
 
@@ -84,8 +84,7 @@ function candidates(folders: readonly string[]): Wrapper[] {
     list.push({
       isolation,
       detail: words.join(' '),
-      // `env` would take a program with `=` in its path for a variable; behind `setsid` it doesn't look.
-      prefix: (given) => [...before, env, ...withoutShellTraces(given), setsid],
+      prefix: (given) => [...before, ...cleaning({ sh, env }, given), setsid],
     });
   };
   // `unshare` does not bind its life to ours by itself.
@@ -142,20 +141,38 @@ export function sandboxPrefix(
 ): readonly string[] {
   const { sh, setsid, env, bridge } = tools;
   const before = [...words, '--', sh, '-c', sandboxScript(bridge), 'troupe'];
-  return [...before, '/usr/bin/env', ...withoutShellTraces(env), setsid];
+  return [...before, ...cleaning({ sh, env: '/usr/bin/env' }, env), setsid];
 }
 
 /** A shell sets these for its children; the command gets what the caller gave, or nothing. */
 const SHELL_TRACES: readonly string[] = ['OLDPWD', 'SHLVL', '_'];
 
-/** Arguments of `env`. */
-function withoutShellTraces(given: Readonly<Record<string, string>>): string[] {
+/**
+ * `env`, with its arguments, between a shell that leaves traces and the command. dash leaves none, which spares a program
+ * at each start. `env` would take a program with `=` in its path for a variable; behind `setsid` it doesn't look.
+ */
+function cleaning(
+  tools: { readonly sh: string; readonly env: string },
+  given: Readonly<Record<string, string>>,
+): string[] {
+  if (isDash(tools.sh)) return [];
   const unset = SHELL_TRACES.filter((name) => given[name] === undefined);
   const kept = SHELL_TRACES.filter((name) => given[name] !== undefined);
   return [
+    tools.env,
     ...unset.flatMap((name) => ['-u', name]),
     ...kept.map((name) => `${name}=${given[name] ?? ''}`),
   ];
+}
+
+const dashes = new Map<string, boolean>();
+
+function isDash(sh: string): boolean {
+  const known = dashes.get(sh);
+  if (known !== undefined) return known;
+  const found = basename(realpathSync(sh)) === 'dash';
+  dashes.set(sh, found);
+  return found;
 }
 
 /** null when the rung runs a command and passes its exit code on; else what went wrong. */
