@@ -7,17 +7,21 @@
  * - L19 What would fail again (a wrong key, a bad request) is not tried again, and no other model is asked in its place.
  */
 import { type Clock, ensureError, type Random } from '../kernel/index.ts';
-import type {
-  ContentBlock,
-  FailureData,
-  Provider,
-  ProviderEvent,
-  ProviderRequest,
-  StopReason,
-  Usage,
+import {
+  type ContentBlock,
+  type FailureData,
+  NO_USAGE,
+  type Provider,
+  type ProviderEvent,
+  type ProviderRequest,
+  type Rate,
+  type SettleRequest,
+  type StopReason,
+  type Usage,
 } from '../protocol/index.ts';
 import { abortable } from './interrupts.ts';
 import {
+  CHARS_PER_TOKEN,
   RETRIES_MAX,
   RETRIES_WITH_STAND_IN,
   RETRY_AFTER_MAX_MS,
@@ -25,6 +29,7 @@ import {
   RETRY_WAIT_MS,
   STAND_IN_MS,
 } from './limits.ts';
+import { costOfNothing, type Toll, type Trip } from './toll.ts';
 
 export interface Answer {
   readonly kind: 'answer';
@@ -34,6 +39,8 @@ export interface Answer {
   readonly stop: StopReason;
   readonly usage: Usage;
   readonly meta: Readonly<Record<string, unknown>> | undefined;
+  /** What was put aside for it. */
+  readonly reservation?: string;
 }
 
 export interface AskFailure {
@@ -54,6 +61,8 @@ export interface ModelChoice {
   readonly provider: Provider;
   /** Without the provider's name. */
   readonly model: string;
+  /** Left out: nobody knows, or it costs nothing. */
+  readonly rate?: Rate | null;
 }
 
 export interface AskDeps {
@@ -61,6 +70,12 @@ export interface AskDeps {
   readonly clock: Clock;
   /** Spreads the waits of actors that failed together; without it they are exact. */
   readonly random: Random | undefined;
+  /** Left out: nobody counts. */
+  readonly toll?: Pick<Toll, 'enter' | 'leave'>;
+  /** Tokens of the request, as far as is known. */
+  readonly input?: number;
+  /** See `ReserveRequest`. */
+  readonly turn?: number;
   readonly onText: (delta: string) => void;
   readonly onThinking: (delta: string) => void;
   /** What was shown of the answer is void; why, and what happens now. */
@@ -87,7 +102,10 @@ export class Models {
   }
 }
 
-/** Never rejects: an abort is `aborted`, whatever the provider does. `request.model` is that of the choice. */
+/**
+ * An abort is `aborted`, whatever the provider does; rejects only when the far side of the toll is gone. `request.model` is
+ * that of the choice.
+ */
 export async function ask(
   deps: AskDeps,
   request: ProviderRequest,
@@ -95,12 +113,17 @@ export async function ask(
 ): Promise<Asked> {
   const { models, clock } = deps;
   const choices = models.inOrder(clock.monotonicMs());
-  let quota: AskFailure | null = null;
+  let quota: { readonly asked: AskFailure; readonly choice: ModelChoice } | null = null;
   for (const [index, choice] of choices.entries()) {
     const next = choices[index + 1];
     const asked = await askPatiently(deps, { choice, request, last: next === undefined }, signal);
-    if (asked.kind === 'error' && asked.code === QUOTA) quota ??= asked;
-    if (next === undefined) return asked.kind === 'error' ? (quota ?? asked) : asked;
+    if (asked.kind === 'error' && asked.code === QUOTA) quota ??= { asked, choice };
+    if (next === undefined) {
+      if (asked.kind !== 'error' || quota === null || asked === quota.asked) return asked;
+      // Where there is a toll, a quota is waited for; without one it is the reason that is told.
+      if (deps.toll === undefined) return quota.asked;
+      return askPatiently(deps, { choice: quota.choice, request, last: true }, signal);
+    }
     if (!letsOthersStandIn(asked)) return asked;
     if (asked.kind === 'error') {
       const restMs = Math.max(asked.data?.retryAfterMs ?? 0, STAND_IN_MS);
@@ -112,6 +135,8 @@ export async function ask(
 }
 
 const QUOTA = 'providers/quota';
+/** Its provider is not to be asked now. */
+const HELD = 'agent/held';
 
 function letsOthersStandIn(asked: Asked): boolean {
   if (asked.kind === 'answer') return asked.stop === 'refusal';
@@ -126,14 +151,20 @@ interface Asking {
 
 async function askPatiently(deps: AskDeps, asking: Asking, signal: AbortSignal): Promise<Asked> {
   const retries = asking.last ? RETRIES_MAX : RETRIES_WITH_STAND_IN;
-  for (let tries = 0; ; tries += 1) {
-    const asked = await askOnce(deps, asking, signal);
+  for (let tries = 0; ; ) {
+    const asked = await askWithLeave(deps, asking, { tries, signal });
+    // The next leave is given when the quota is there again.
+    if (asked.kind === 'error' && asked.code === QUOTA && asking.last && deps.toll !== undefined) {
+      deps.onReset(asked.message);
+      continue;
+    }
     if (asked.kind !== 'error' || !asked.retryable) return asked;
-    const waitMs = waitFor(asked, tries, deps.random);
+    const waitMs = asked.code === HELD ? null : waitFor(asked, tries, deps.random);
     if (tries >= retries || waitMs === null) {
       const after = tries === 0 ? '' : ` (given up after ${tries + 1} tries)`;
       return { ...asked, message: `${asked.message}${after}` };
     }
+    tries += 1;
     deps.onReset(`${asked.message}; asked again in ${(waitMs / 1000).toFixed(1)} s`);
     try {
       await deps.clock.sleep(waitMs, signal);
@@ -141,6 +172,81 @@ async function askPatiently(deps: AskDeps, asking: Asking, signal: AbortSignal):
       return { kind: 'aborted' };
     }
   }
+}
+
+/** One try, for which leave is asked; what it has cost without an answer is told. */
+async function askWithLeave(
+  deps: AskDeps,
+  asking: Asking,
+  { tries, signal }: { readonly tries: number; readonly signal: AbortSignal },
+): Promise<Asked> {
+  const { toll, input = 0, turn = 0, random } = deps;
+  if (toll === undefined) return askOnce(deps, asking, signal);
+  const { choice, request, last: patient } = asking;
+  const trip: Trip = { ref: choice.ref, rate: choice.rate ?? null, request, input, patient };
+  const passage = await toll.enter(trip, turn, signal);
+  if (passage.kind === 'aborted') return passage;
+  if (passage.kind === 'spent') {
+    return { ...failed(`budget/${passage.scope}`, passage.text), retryable: false };
+  }
+  if (passage.kind === 'held') {
+    return { ...failed(HELD, passage.text), data: { retryAfterMs: passage.ms } };
+  }
+  let chars = 0;
+  const count = (delta: string): void => {
+    chars += delta.length;
+  };
+  const { id, maxTokens } = passage;
+  const one = { ...asking, request: { ...request, maxTokens } };
+  const asked = await askOnce(heard(deps, count), one, signal);
+  if (asked.kind === 'answer') return { ...asked, reservation: id };
+  const usage = isPaid(asked) ? costOfNothing(trip, Math.ceil(chars / CHARS_PER_TOKEN)) : NO_USAGE;
+  const limited = limitOf(asked, () => waitFor(asked as AskFailure, tries, random));
+  toll.leave({ id, trip, usage, ...(limited === undefined ? {} : { limited }) });
+  return asked;
+}
+
+function heard(deps: AskDeps, hear: (delta: string) => void): AskDeps {
+  return {
+    ...deps,
+    onText: (delta) => {
+      hear(delta);
+      deps.onText(delta);
+    },
+    onThinking: (delta) => {
+      hear(delta);
+      deps.onThinking(delta);
+    },
+  };
+}
+
+/** What was turned down has a status, and costs nothing; what broke off has none, and may have been paid for. */
+function isPaid(asked: AskFailure | { readonly kind: 'aborted' }): boolean {
+  if (asked.kind === 'aborted') return true;
+  const { status, unsent } = asked.data ?? {};
+  return !(unsent === true || (status !== undefined && status >= 400) || UNPAID.has(asked.code));
+}
+
+const UNPAID: ReadonlySet<string> = new Set([
+  'scripted/no-turn',
+  'scripted/no-summary',
+  'scripted/fail',
+  'providers/rate-limited',
+  'providers/quota',
+]);
+
+/** What all have to know of it. */
+function limitOf(
+  asked: AskFailure | { readonly kind: 'aborted' },
+  wait: () => number | null,
+): SettleRequest['limited'] {
+  if (asked.kind === 'aborted') return undefined;
+  if (asked.code === QUOTA) {
+    return { kind: 'quota', resetAt: asked.data?.resetAt ?? null, text: asked.message };
+  }
+  if (asked.code !== 'providers/rate-limited') return undefined;
+  const told = asked.data?.retryAfterMs ?? wait() ?? 0;
+  return { kind: 'rate', ms: told };
 }
 
 /** As long as the provider says, else longer each time; null when that is too long to wait for. */
@@ -204,7 +310,10 @@ function ended(signal: AbortSignal): Asked {
 }
 
 function cut(message: string): AskFailure {
-  const code = 'agent/stream-cut';
+  return failed('agent/stream-cut', message);
+}
+
+function failed(code: string, message: string): AskFailure {
   return { kind: 'error', code, message, hint: undefined, retryable: true, data: undefined };
 }
 

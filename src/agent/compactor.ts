@@ -56,6 +56,7 @@ import {
 import type { AgentDeps, ContextLimits } from './port.ts';
 import type { Recorder } from './recorder.ts';
 import { SUMMARY_SYSTEM, summaryPrompt } from './summary-prompt.ts';
+import type { Toll } from './toll.ts';
 import type { Trouble } from './trouble.ts';
 
 export interface CompactorOptions {
@@ -64,6 +65,7 @@ export interface CompactorOptions {
   readonly recorder: Recorder;
   readonly interrupts: Interrupts;
   readonly models: Models;
+  readonly toll: Toll;
   readonly specs: readonly ToolSpec[];
   /** The system prompt as the next request has it. */
   readonly system: () => Promise<string>;
@@ -91,6 +93,7 @@ interface Summary {
   readonly by: CompactionEntry['by'];
   readonly text: string;
   readonly usage: Usage;
+  readonly reservation?: string | undefined;
 }
 
 export class Compactor {
@@ -130,6 +133,11 @@ export class Compactor {
       resting,
     });
     if (done !== 'aborted') this.#wish = null;
+  }
+
+  /** Tokens of the next request, as far as is known. */
+  get inputTokens(): number {
+    return this.#estimate().tokens;
   }
 
   /** Before a request; null when it may be sent. */
@@ -274,9 +282,10 @@ export class Compactor {
     if (interrupts.stopped) return 'aborted';
     const bytes = this.#fixedBytes + bytesOf(JSON.stringify(conversation.messages(entry)));
     const after = Math.ceil(bytes * this.#tokensPerByte);
-    const { usage } = summary;
+    const { usage, reservation } = summary;
     const entries = [{ ...entry, after }];
-    await recorder.commitAnswer({ type: 'answer', took: [], entries, usage });
+    const put = reservation === undefined ? {} : { reservation };
+    await recorder.commitAnswer({ type: 'answer', took: [], entries, usage, ...put });
     return 'done';
   }
 
@@ -337,9 +346,10 @@ export class Compactor {
     }
     const text = textOf(asked).trim();
     const usable = text !== '' && asked.stop !== 'refusal';
+    const { usage, reservation } = asked;
     return usable
-      ? { by: 'model', text: clip(text, bytes), usage: asked.usage }
-      : { by: 'digest', text: digestTurns(turns, bytes), usage: asked.usage };
+      ? { by: 'model', text: clip(text, bytes), usage, reservation }
+      : { by: 'digest', text: digestTurns(turns, bytes), usage, reservation };
   }
 
   #askForSummary(about: {
@@ -347,7 +357,7 @@ export class Compactor {
     readonly focus: string | null;
     readonly tokens: number;
   }): ReturnType<typeof ask> {
-    const { deps, models, recorder, interrupts } = this.#with;
+    const { deps, models, toll, recorder, interrupts } = this.#with;
     const { told, focus, tokens } = about;
     const text = summaryPrompt({ told, focus, words: Math.floor(tokens * WORDS_PER_TOKEN) });
     const request: ProviderRequest = {
@@ -361,8 +371,9 @@ export class Compactor {
     const quiet = (): void => undefined;
     const onReset = (why: string): void => recorder.live('reset', why);
     const { clock, random } = deps;
+    const input = Math.ceil(bytesOf(SUMMARY_SYSTEM + text) * this.#tokensPerByte);
     return ask(
-      { models, clock, random, onText: quiet, onThinking: quiet, onReset },
+      { models, toll, input, clock, random, onText: quiet, onThinking: quiet, onReset },
       request,
       interrupts.signal,
     );

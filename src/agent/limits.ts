@@ -58,3 +58,7 @@ export const MARK_CHARS = 16;
 export const MARKED_SYSTEM_CHARS_MAX = 40_000;
 /** How long a replayed request waits for a letter that its recording took in. */
 export const LETTER_WAIT_MS = 600_000;
+/** What is put aside for the input of a request, as a multiple of what it is held for: an estimate may be too small. */
+export const INPUT_MARGIN = 1.15;
+/** Of an answer that broke off, for what of it was paid. */
+export const CHARS_PER_TOKEN = 4;

@@ -22,6 +22,7 @@ import type { AgentDeps, AgentEnd } from './port.ts';
 import { Recorder } from './recorder.ts';
 import { closeDangling } from './recover.ts';
 import { Surroundings } from './surroundings.ts';
+import { Toll } from './toll.ts';
 import type { Trouble } from './trouble.ts';
 
 /** Ends by value; throws only on a broken invariant. A lead and teammates end with the signal alone. */
@@ -52,6 +53,7 @@ class Agent {
   readonly #calls: CallDeps;
   readonly #specs: readonly ToolSpec[];
   readonly #models: Models;
+  readonly #toll: Toll;
   readonly #surroundings: Surroundings;
   readonly #compactor: Compactor;
   readonly #delivered = new Set<number>();
@@ -74,11 +76,14 @@ class Agent {
     };
     this.#surroundings = new Surroundings(deps);
     this.#specs = toolSpecs(start.tools);
-    const { provider, model, fallbacks = [] } = deps;
-    this.#models = new Models([{ ref: start.model, provider, model }, ...fallbacks]);
+    const { provider, model, rate = null, fallbacks = [] } = deps;
+    this.#models = new Models([{ ref: start.model, provider, model, rate }, ...fallbacks]);
+    const prefix = `${start.name}-${start.incarnation}-${start.epoch}`;
+    this.#toll = new Toll({ port, clock, random: deps.random, prefix });
     this.#compactor = new Compactor({
       ...this.#calls,
       models: this.#models,
+      toll: this.#toll,
       specs: this.#specs,
       system: () => this.#surroundings.system(port.workplace()),
     });
@@ -181,8 +186,10 @@ class Agent {
       onThinking: (delta: string): void => recorder.live('thinking', delta),
       onReset: (why: string): void => recorder.live('reset', why),
     };
+    const input = this.#compactor.inputTokens;
+    const turn = this.#conversation.turnsSpent(task) + 1;
     const asked = await ask(
-      { models: this.#models, clock, random, ...watchers },
+      { models: this.#models, toll: this.#toll, input, turn, clock, random, ...watchers },
       request,
       this.#interrupts.signal,
     );
@@ -207,7 +214,9 @@ class Agent {
       ...(marks === undefined ? {} : { request: marks.of(request, this.#conversation.entries) }),
     });
     const took = mail.map((item) => item.n);
-    await this.#recorder.commitAnswer({ type: 'answer', took, entries, usage: asked.usage });
+    const { usage, reservation } = asked;
+    const put = reservation === undefined ? {} : { reservation };
+    await this.#recorder.commitAnswer({ type: 'answer', took, entries, usage, ...put });
     await runCalls(this.#calls, calls);
     return null;
   }

@@ -13,6 +13,7 @@ import type {
   PathFact,
   PlacedEntry,
   Provider,
+  Rate,
   Workplace,
 } from '../protocol/index.ts';
 import type { Outputs, TreeFiles, WebAccess, WorkLimit } from '../tools/index.ts';
@@ -48,6 +49,8 @@ export interface AgentDeps {
   readonly provider: Provider;
   /** Without the provider's name. */
   readonly model: string;
+  /** What it costs at most; left out: nobody knows, or nothing. */
+  readonly rate?: Rate | null;
   /** Models that stand in when that one can't be had, best first. */
   readonly fallbacks?: readonly ModelChoice[];
   readonly clock: Clock;

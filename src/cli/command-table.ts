@@ -3,10 +3,9 @@
  * costs little more than starting Node.
  */
 
-import type { CommandSpec, OptionSpec } from './command.ts';
+import { type CommandSpec, type OptionSpec, RUN } from './command.ts';
 import { starting } from './commands-starting.ts';
-
-const RUN: OptionSpec = { flags: '--run <id>', description: 'the run meant (default: the newest)' };
+import { USAGE } from './spending-commands.ts';
 
 const watching: readonly CommandSpec[] = [
   {
@@ -33,6 +32,7 @@ const watching: readonly CommandSpec[] = [
     examples: ['troupe tasks', 'troupe tasks parser --json'],
     load: () => import('./commands/tasks.ts'),
   },
+  USAGE,
   {
     name: 'tail',
     args: [['[actor...]', 'only these mailboxes']],

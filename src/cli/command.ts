@@ -30,3 +30,8 @@ export interface CommandSpec {
   readonly examples: readonly string[];
   readonly load: () => Promise<CommandModule>;
 }
+
+export const RUN: OptionSpec = {
+  flags: '--run <id>',
+  description: 'the run meant (default: the newest)',
+};

@@ -1,5 +1,7 @@
 /** The commands that begin, go on with, play again and end runs: a part of the command table. */
+
 import type { CommandSpec } from './command.ts';
+import { RESUME } from './spending-commands.ts';
 
 export const starting: readonly CommandSpec[] = [
   {
@@ -54,14 +56,7 @@ export const starting: readonly CommandSpec[] = [
     examples: ['troupe run team.yaml', 'troupe run team.yaml --budget-usd 2 --run-id docs-1'],
     load: () => import('./commands/run.ts'),
   },
-  {
-    name: 'resume',
-    args: [['<run>', 'a run that was interrupted']],
-    summary: 'go on with an interrupted run from its journal',
-    options: [],
-    examples: ['troupe resume docs-1'],
-    load: () => import('./commands/resume.ts'),
-  },
+  RESUME,
   {
     name: 'replay',
     args: [['<run>', 'a run that was recorded, or a cassette']],

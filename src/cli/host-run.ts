@@ -21,7 +21,7 @@ import {
 import { EXIT, type ExitCode } from '../kernel/errors.ts';
 import type { Logger, LogLevel, SandboxReport } from '../kernel/ports.ts';
 import type { RunRow, TaskRow } from '../protocol/shapes.ts';
-import type { RunFile } from '../protocol/team.ts';
+import type { Budget, RunFile } from '../protocol/team.ts';
 import { type Supervisor, taskRows } from '../supervisor/index.ts';
 import type { Context } from './context.ts';
 import type { Io } from './io.ts';
@@ -39,6 +39,8 @@ export interface RunToHost {
   readonly beside?: Readonly<Record<string, string>>;
   /** Takes part in the run once it goes on, until it is called back; tells its end in place of the summary. */
   readonly attend?: Attendance;
+  /** Of a run that is resumed: what it may spend from now on. */
+  readonly budget?: Partial<Budget> | undefined;
 }
 
 export interface Attendance {
@@ -119,7 +121,7 @@ function tellNotBegun(context: Context): ExitCode {
 async function begin(supervisor: Supervisor, what: RunToHost): Promise<void> {
   const { workspace, file, mode } = what;
   if (mode === 'resume') {
-    await supervisor.resumeRun(file.id);
+    await supervisor.resumeRun(file.id, what.budget);
     return;
   }
   await createRun(workspace, file, what.beside);

@@ -1,4 +1,5 @@
 /** Reading option values: commander gives text or true; what they mean is decided here, with messages that name them. */
+import { parseDuration } from '../config/index.ts';
 import type { OptionValues } from './command.ts';
 import { usageError } from './failure.ts';
 
@@ -33,4 +34,25 @@ export function count(options: OptionValues, name: string, shown: string): numbe
     throw usageError(`${shown} ${JSON.stringify(value)} is no sequence number`, 'For example 120.');
   }
   return Number(value);
+}
+
+/** A whole number from 1. */
+export function positive(options: OptionValues, name: string, shown: string): number | undefined {
+  const value = text(options, name);
+  if (value === undefined) return undefined;
+  if (!/^[1-9]\d{0,14}$/.test(value)) {
+    throw usageError(`${shown} ${JSON.stringify(value)} is no whole number`, 'For example 200000.');
+  }
+  return Number(value);
+}
+
+/** A time such as 90s or 45m, in milliseconds. */
+export function time(options: OptionValues, name: string, shown: string): number | undefined {
+  const value = text(options, name);
+  if (value === undefined) return undefined;
+  const ms = parseDuration(value);
+  if (ms === null) {
+    throw usageError(`${shown} ${JSON.stringify(value)} is no time`, 'For example 90s or 45m.');
+  }
+  return ms;
 }

@@ -10,7 +10,7 @@ import { type Frontmatter, readFrontmatter } from './frontmatter.ts';
 import { FALLBACKS_MAX } from './limits.ts';
 import { didYouMean, type Finding, type Problem } from './problem.ts';
 import { mergeProfile, RESERVED_PROFILES, type SkillNames, unknownSkill } from './profiles.ts';
-import { planRule, type RawAgent } from './raw-team.ts';
+import { planRule, type RawAgent, share } from './raw-team.ts';
 import { findingsOf, model, name, object, quote, text } from './schema.ts';
 
 export interface ProfileFileOptions {
@@ -83,6 +83,7 @@ const own = object({
   tools: words.optional(),
   skills: words.optional(),
   plan: planRule.optional(),
+  budget: share.optional(),
   restart: z.enum(['permanent', 'transient', 'temporary']).optional(),
 });
 

@@ -4,9 +4,9 @@
  */
 
 import { nearMatches } from '../kernel/ids.ts';
-import type { AgentProfile, PlanRule } from '../protocol/team.ts';
+import type { AgentProfile, PlanRule, Share } from '../protocol/team.ts';
 import { didYouMean, type Finding } from './problem.ts';
-import type { RawAgent } from './raw-team.ts';
+import type { RawAgent, RawShare } from './raw-team.ts';
 import { quote } from './schema.ts';
 
 /** No profile may have this name: it stands for command tasks where profiles are named. */
@@ -127,11 +127,25 @@ export function mergeProfile(
     ...skillsOf(own.skills ?? base?.skills),
     restart: own.restart ?? base?.restart ?? 'transient',
     ...planOf(own.plan ?? base?.plan),
+    ...shareOf(own.budget ?? base?.budget),
   };
 }
 
 function skillsOf(skills: readonly string[] | undefined): Pick<AgentProfile, 'skills'> {
   return skills === undefined ? {} : { skills };
+}
+
+/** Without what was left out. */
+export function shareOf(share: RawShare | undefined): { readonly budget?: Share } {
+  if (share === undefined) return {};
+  const { usd, tokens, turns } = share;
+  return {
+    budget: {
+      ...(usd === undefined ? {} : { usd }),
+      ...(tokens === undefined ? {} : { tokens }),
+      ...(turns === undefined ? {} : { turns }),
+    },
+  };
 }
 
 export function planOf(plan: PlanRule | undefined): { readonly plan?: PlanRule } {

@@ -28,6 +28,13 @@ export interface RawGate {
   readonly review?: unknown;
 }
 
+/** What a task or an actor may spend. */
+export interface RawShare {
+  readonly usd?: Maybe<number>;
+  readonly tokens?: Maybe<number>;
+  readonly turns?: Maybe<number>;
+}
+
 export interface RawTask {
   readonly id: string;
   readonly title?: Maybe<string>;
@@ -40,6 +47,7 @@ export interface RawTask {
   readonly attempts?: Maybe<number>;
   readonly timeout?: Maybe<string>;
   readonly plan?: Maybe<PlanRule>;
+  readonly budget?: Maybe<RawShare>;
 }
 
 export interface RawAgent {
@@ -50,6 +58,7 @@ export interface RawAgent {
   readonly tools?: Maybe<readonly string[]>;
   readonly skills?: Maybe<readonly string[]>;
   readonly plan?: Maybe<PlanRule>;
+  readonly budget?: Maybe<RawShare>;
   readonly restart?: Maybe<'permanent' | 'transient' | 'temporary'>;
 }
 
@@ -65,11 +74,7 @@ export interface RawTeam {
   readonly name: string;
   readonly goal?: Maybe<string>;
   readonly model?: Maybe<string>;
-  readonly budget?: Maybe<{
-    readonly usd?: Maybe<number>;
-    readonly tokens?: Maybe<number>;
-    readonly wall?: Maybe<string>;
-  }>;
+  readonly budget?: Maybe<RawShare & { readonly wall?: Maybe<string> }>;
   readonly limits?: Maybe<RawLimits>;
   readonly base?: Maybe<string>;
   readonly worktree?: Maybe<{
@@ -122,6 +127,14 @@ export const limits: z.ZodType<RawLimits> = object({
 export const planRule: z.ZodType<PlanRule> = z.enum(['required', 'optional', 'never']);
 const plan = planRule.optional();
 
+const amounts = {
+  usd: z.number().positive().optional(),
+  tokens: z.int().positive().optional(),
+  turns: z.int().positive().optional(),
+};
+/** A task's time is its `timeout`, and the run's is `budget.wall`. */
+export const share: z.ZodType<RawShare> = object(amounts);
+
 const task = object({
   id: name,
   title: text.optional(),
@@ -134,6 +147,7 @@ const task = object({
   attempts: whole(1, ATTEMPTS_MAX).optional(),
   timeout: duration.optional(),
   plan,
+  budget: share.optional(),
 });
 
 const agent = object({
@@ -144,6 +158,7 @@ const agent = object({
   tools: z.array(text).optional(),
   skills: z.array(text).optional(),
   plan,
+  budget: share.optional(),
   restart: z.enum(['permanent', 'transient', 'temporary']).optional(),
 });
 
@@ -152,11 +167,7 @@ export const teamSchema: z.ZodType<RawTeam> = object({
   name,
   goal: text.optional(),
   model: model.optional(),
-  budget: object({
-    usd: z.number().positive().optional(),
-    tokens: z.int().positive().optional(),
-    wall: duration.optional(),
-  }).optional(),
+  budget: object({ ...amounts, wall: duration.optional() }).optional(),
   limits: limits.optional(),
   base: z
     .string()

@@ -24,6 +24,7 @@ import {
   planOf,
   RESERVED_PROFILES,
   type SkillNames,
+  shareOf,
   unknownSkill,
 } from './profiles.ts';
 import type { RawGate, RawTask, RawTeam } from './raw-team.ts';
@@ -205,6 +206,7 @@ function resolveTask(context: Context, task: RawTask, index: number): TaskSpec {
     attempts: task.attempts ?? DEFAULTS.attempts,
     timeoutMs: milliseconds(context, task.timeout, [...path, 'timeout']) ?? DEFAULTS.taskTimeoutMs,
     ...planOf(task.plan),
+    ...shareOf(task.budget),
   };
 }
 
@@ -295,6 +297,7 @@ function resolveBudget(context: Context, raw: RawTeam): Budget {
   return {
     usd: raw.budget?.usd ?? null,
     tokens: raw.budget?.tokens ?? null,
+    ...(raw.budget?.turns === undefined ? {} : { turns: raw.budget.turns }),
     wallMs: milliseconds(context, raw.budget?.wall, ['budget', 'wall']),
   };
 }

@@ -193,6 +193,20 @@ export const errors = {
       hint: `See \`troupe tasks --run ${run}\`, or start another run.`,
       exit: EXIT.unfinished,
     }),
+  spentUp: (run: string): TroupeError =>
+    new TroupeError({
+      code: 'control/run-ended',
+      message: `the run ${run} has ended by its budget, and goes on only with a larger one`,
+      hint: `Give it more, for example \`troupe resume ${run} --budget-usd 5\`: what it may spend in all, with what is spent already (\`troupe usage ${run}\`).`,
+      exit: EXIT.budget,
+    }),
+  tooSmall: (what: string, spent: string): TroupeError =>
+    new TroupeError({
+      code: 'control/budget',
+      message: `${what} is not more than what the run has spent already (${spent})`,
+      hint: 'The number is what the run may spend in all, not what is added.',
+      exit: EXIT.usage,
+    }),
   endedForMail: (run: string, state: string): TroupeError =>
     new TroupeError({
       code: 'control/run-ended',

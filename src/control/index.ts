@@ -8,6 +8,7 @@
 
 export { askedInput, lateAnswer, listApprovals, listGrants } from './approvals.ts';
 export { type AuditRow, auditOf, verifyAudit } from './audit.ts';
+export { budgetToResume, type MoreBudget } from './budget.ts';
 export { recordingOf } from './cassette.ts';
 export { type CheckAnswer, checkTeam } from './check.ts';
 export { compactActor } from './compact.ts';
@@ -89,5 +90,6 @@ export { checkRunModels } from './team-file.ts';
 export { type CleanUp, cleanWorktrees, listWorktrees, type Removed } from './trees.ts';
 export { chooseTrustable, listTrustable, type Trustable, trustWords } from './trust.ts';
 export { readTrust, type TrustBook } from './trust-book.ts';
+export { type UsageAnswer, type UsageRow, usageOf } from './usage.ts';
 export { type Whereabouts, whereIs } from './where.ts';
 export { openWorkspace, type Workspace } from './workspace.ts';

@@ -88,9 +88,12 @@ export async function loadTeam(
   return { path, team, warnings: parsed.warnings, notes, scripts, models, skills };
 }
 
-/** A budget in money that nobody could keep is refused (exit 2). */
+/** A budget in money that nobody could keep is refused (exit 2), be it that of the run, a task or an actor. */
 export function checkMoney(team: Team, models: ModelSettings): void {
-  const problem = needsModel(team) ? checkBudget(team.budget, modelsOf(team), models) : null;
+  if (!needsModel(team)) return;
+  const shares = [...team.tasks, ...Object.values(team.agents)].map(({ budget }) => budget);
+  const usd = [team.budget, ...shares].find((one) => (one?.usd ?? null) !== null)?.usd ?? null;
+  const problem = checkBudget({ usd }, modelsOf(team), models);
   if (problem !== null) throw new TroupeError({ ...problem, exit: EXIT.usage });
 }
 

@@ -86,7 +86,8 @@ async function allRuns(workspace: Workspace): Promise<RunView[]> {
 /** A view of a run that may be resumed is nobody's work, but taking it away could meet the resume. */
 function rowsOf(view: RunView): TreeRow[] {
   const rows = treeRows(view.state, view.liveness);
-  if (view.state.run.ended !== null) return rows;
+  const { ended } = view.state.run;
+  if (ended !== null && ended.state !== 'budget') return rows;
   return rows.map((row) => ({ ...row, kept: row.kept ?? 'the run can be resumed' }));
 }
 

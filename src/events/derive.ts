@@ -115,7 +115,18 @@ function draftsOf(record: StoredRunRecord): Draft[] {
       task,
       data,
     })),
+    ...(record.spend ?? []).flatMap((change) => draftsOfSpend(change, stamp)),
   ];
+}
+
+/** What was put aside and answered is in the answer; what was paid for nothing is told. */
+function draftsOfSpend(
+  change: NonNullable<StoredRunRecord['spend']>[number],
+  stamp: Pick<Draft, 'actor' | 'incarnation'>,
+): Draft[] {
+  if (change.type !== 'spend.settled') return [];
+  const { type, task, ...data } = change;
+  return [{ type, ...stamp, ...(task === null ? {} : { task }), data }];
 }
 
 function draftOfAsk(change: NonNullable<StoredRunRecord['asks']>[number]): Draft {

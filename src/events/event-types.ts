@@ -18,6 +18,7 @@ export type EventType =
   | TeamChange['type']
   | AskChange['type']
   | 'answer.committed'
+  | 'spend.settled'
   | 'call.ended'
   | 'session.compacted'
   | 'decision.made'
@@ -48,7 +49,10 @@ export const EVENT_TYPES: Readonly<Record<EventType, EventInfo>> = {
   'run.stop-requested': durable('Somebody asked the run to stop; `now` is without grace.'),
   'run.interrupted': durable('The run stopped with work left.'),
   'run.gate': durable('A finishing gate ran on the integration branch.'),
-  'run.warned': durable('A budget is nearly used up.'),
+  'run.warned': durable('Nine tenths of a budget or a limit are used; `scope` says of which.'),
+  'quota.hit': durable('The quota behind a provider is used up; nobody asks it before `until`.'),
+  'quota.over': durable('The provider is asked again.'),
+  'spend.settled': durable('A request that gave no answer has cost this, as far as is known.'),
   'policy.loaded': durable('Calls are judged by these layers from now on, under this revision.'),
   'policy.alert': durable('A policy file can’t be used any more; it allows nothing until it can.'),
   'run.ended': durable('The run ended, with its state and reason.'),

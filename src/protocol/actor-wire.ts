@@ -11,7 +11,7 @@ import type { FailureData } from './provider.ts';
 import type { ActorKind } from './record.ts';
 import type { MailItem, SessionEntry } from './session.ts';
 import type { AgentProfile, Limits, MemoryPlace, SkillFile, TeamPermissions } from './team.ts';
-import type { Usage } from './usage.ts';
+import type { Rate, Usage } from './usage.ts';
 
 /** Where an actor works: the tree of its task, or the read-only view of the integration branch. */
 export interface Workplace {
@@ -89,6 +89,40 @@ export interface AnswerStep {
   /** A `mail` entry for what was taken in, if any, then the `answer` entry; or a `compaction`. */
   readonly entries: readonly SessionEntry[];
   readonly usage: Usage;
+  /** What was put aside for it. */
+  readonly reservation?: string;
+}
+
+/** May this request go out to this model? Answered when it may: `granted`; `held` when others can stand in; or `spent`. */
+export interface ReserveRequest {
+  readonly type: 'reserve';
+  /** Of this request, unique in the run. */
+  readonly id: string;
+  /** `provider/model`. */
+  readonly model: string;
+  readonly task: TaskId | null;
+  /** Tokens; an estimate that is rather too large. */
+  readonly input: number;
+  readonly maxTokens: number;
+  /** Null: nobody knows, or it costs nothing. */
+  readonly rate: Rate | null;
+  /** Answers since the task (or the last letter) began, with this one; 0: it is none of these. */
+  readonly turn: number;
+  /** No other model could be asked: it waits for this one. */
+  readonly patient: boolean;
+}
+
+/** The request has ended without an answer. */
+export interface SettleRequest {
+  readonly type: 'settle';
+  readonly id: string;
+  readonly model: string;
+  readonly task: TaskId | null;
+  readonly usage: Usage;
+  /** The provider wants to be left alone, by all: for a moment, or until the quota is there again. */
+  readonly limited?:
+    | { readonly kind: 'rate'; readonly ms: number }
+    | { readonly kind: 'quota'; readonly resetAt: string | null; readonly text: string };
 }
 
 /** The result of a call that the thread ran itself (file tools), or that was never run (refused, invalid, interrupted). */
@@ -103,6 +137,8 @@ export type LiveKind = 'text' | 'thinking' | 'tooling' | 'reset';
 export type ActorRequest =
   | AnswerStep
   | ResultStep
+  | ReserveRequest
+  | SettleRequest
   /** May this mutating file call run? Judged and recorded before it runs (P, write-ahead). */
   | {
       readonly type: 'permit';
@@ -146,6 +182,10 @@ export type ActorReply =
       readonly workplace?: Workplace;
     }
   | { readonly type: 'noted' }
+  /** The request may go out, for an answer of so many tokens; within `spreadMs`, so that not all go at once. */
+  | { readonly type: 'granted'; readonly maxTokens: number; readonly spreadMs?: number }
+  | { readonly type: 'held'; readonly ms: number; readonly text: string }
+  | { readonly type: 'spent'; readonly scope: 'task' | 'actor'; readonly text: string }
   | { readonly type: 'team'; readonly text: string }
   | { readonly type: 'failed'; readonly error: ErrorShape };
 

@@ -76,6 +76,8 @@ export interface FailureData {
   readonly retryAfterMs?: number;
   /** When a used-up quota is there again, ISO 8601; left out when nobody knows. */
   readonly resetAt?: string;
+  /** It never reached the provider, so it has cost nothing. */
+  readonly unsent?: true;
 }
 
 export type ProviderEvent =

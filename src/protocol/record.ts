@@ -15,7 +15,7 @@ import type { HookFact } from './hook.ts';
 import type { PayloadRef } from './payload.ts';
 import type { PolicyLayer } from './policy.ts';
 import type { SessionEntry } from './session.ts';
-import type { AgentProfile, TaskSpec } from './team.ts';
+import type { AgentProfile, Budget, TaskSpec } from './team.ts';
 import type { Usage } from './usage.ts';
 
 /**
@@ -171,6 +171,8 @@ export type RunChange =
       readonly sandbox?: number;
       /** Mail that was in an actor's hands when the last term was cut, without a stop. */
       readonly held?: readonly { readonly to: ActorName; readonly n: readonly number[] }[];
+      /** What the run may spend from now on; left out: as before. */
+      readonly budget?: Partial<Budget>;
     }
   | { readonly type: 'run.stop-requested'; readonly by: string; readonly now: boolean }
   /** Stopped with work left; `troupe resume` goes on from here. */
@@ -184,7 +186,16 @@ export type RunChange =
       readonly output: ProcId | null;
       readonly tries: number;
     }
-  | { readonly type: 'run.warned'; readonly text: string }
+  /** Nine tenths of something are used. `scope`: of what, such as `task:parser` or `wall`; left out: of the run's budget. */
+  | { readonly type: 'run.warned'; readonly text: string; readonly scope?: string }
+  /** The account behind a provider has used up what it may use: nobody asks it before `until`. */
+  | {
+      readonly type: 'quota.hit';
+      readonly provider: string;
+      readonly until: string;
+      readonly text: string;
+    }
+  | { readonly type: 'quota.over'; readonly provider: string }
   /** Calls are judged by these layers from now on; `first`: in this term. */
   | {
       readonly type: 'policy.loaded';
@@ -332,6 +343,28 @@ export interface TextRef extends PayloadRef {
   readonly at: string;
 }
 
+/** Money and tokens that are put aside for a request before it goes out, and what became of them. `a` is the actor. */
+export type SpendChange =
+  | {
+      readonly type: 'spend.reserved';
+      readonly id: string;
+      readonly model: string;
+      readonly task: TaskId | null;
+      readonly input: number;
+      readonly output: number;
+      readonly usd: number;
+    }
+  /** The record's answer is what came of it, and has its usage. */
+  | { readonly type: 'spend.answered'; readonly id: string }
+  /** No answer came of it (an error, an abort); `usage` is what it cost all the same. */
+  | {
+      readonly type: 'spend.settled';
+      readonly id: string;
+      readonly model: string;
+      readonly task: TaskId | null;
+      readonly usage: Usage;
+    };
+
 export interface RunRecord {
   readonly k: RecordKind;
   /** Of `msg` and `dead`: the mailbox. */
@@ -360,6 +393,7 @@ export interface RunRecord {
   readonly hooks?: readonly HookFact[];
   readonly team?: readonly TeamChange[];
   readonly asks?: readonly AskChange[];
+  readonly spend?: readonly SpendChange[];
   /** Facts that an actor noted for later runs. */
   readonly notes?: readonly NoteFact[];
   readonly usage?: Usage;

@@ -31,6 +31,8 @@ export interface TaskSpec {
   readonly timeoutMs: number;
   /** Left out: as the profile says. `optional` says the same; `never` lifts what the profile asks for. */
   readonly plan?: PlanRule;
+  /** Of all its attempts together. */
+  readonly budget?: Share;
 }
 
 /** Whether a plan must be approved before anything is changed. */
@@ -51,6 +53,8 @@ export interface AgentProfile {
   readonly restart: 'permanent' | 'transient' | 'temporary';
   /** Left out: `optional`. `never`: it is not asked for plans; a task may still require one. */
   readonly plan?: PlanRule;
+  /** Of each actor of this profile, with its subagents and those that it brought in. */
+  readonly budget?: Share;
 }
 
 export interface MemberSpec {
@@ -58,10 +62,20 @@ export interface MemberSpec {
   readonly agent: string;
 }
 
+/** Null: without a bound. */
 export interface Budget {
   readonly usd: number | null;
   readonly tokens: number | null;
   readonly wallMs: number | null;
+  /** Model answers; left out: without a bound. */
+  readonly turns?: number | null;
+}
+
+/** What one task, or one actor with all that work for it, may spend; what is left out has no bound of its own. */
+export interface Share {
+  readonly usd?: number;
+  readonly tokens?: number;
+  readonly turns?: number;
 }
 
 export interface Limits {

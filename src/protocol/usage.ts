@@ -8,6 +8,12 @@ export interface Usage {
   readonly estimated: boolean;
 }
 
+/** What a model costs at most, in US dollars per million tokens: `input` as the dearest kind of input. */
+export interface Rate {
+  readonly input: number;
+  readonly output: number;
+}
+
 export const NO_USAGE: Usage = {
   inputTokens: 0,
   outputTokens: 0,

@@ -86,6 +86,7 @@ export function brokenLine(error: unknown, late: 'first' | 'idle' | null, line: 
       ? `The address is from ${line.settings.baseUrlOrigin}. Is the server running?`
       : undefined,
     retryable: true,
+    ...(unreachable ? { data: { unsent: true } } : {}),
   });
 }
 
@@ -202,8 +203,9 @@ function retryAfter(header: (name: string) => string | null, nowMs: number): num
 /** When a quota is there again: the provider's own word for it, else its `retry-after`. */
 function resetOf(header: (name: string) => string | null, nowMs: number): string | null {
   const unified = Number(header('anthropic-ratelimit-unified-reset') ?? Number.NaN);
-  if (Number.isFinite(unified) && unified * 1000 > nowMs && unified < 1e11) {
-    return isoTime(unified * 1000);
+  if (Number.isFinite(unified) && unified > 0 && unified < 1e11) {
+    // What was to be there again by now is.
+    return isoTime(Math.max(unified * 1000, nowMs));
   }
   const afterMs = retryAfter(header, nowMs);
   return afterMs === null || afterMs > 366 * 86_400_000 ? null : isoTime(nowMs + afterMs);

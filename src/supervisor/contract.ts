@@ -3,6 +3,7 @@ import type { ActorHost } from '../actors/index.ts';
 import type { Clock, Codec, Exec, Files, Logger, Random } from '../kernel/index.ts';
 import type {
   ActorRow,
+  Budget,
   Grant,
   GrantScope,
   Hook,
@@ -98,8 +99,8 @@ export interface AnsweredAsk {
 export interface Supervisor {
   /** Resolves when `run.started` is durable. `run.json` is there already. */
   startRun(file: RunFile): Promise<void>;
-  /** Takes up a run that is not ended, from its journal. */
-  resumeRun(run: string): Promise<void>;
+  /** Takes up a run from its journal that is not ended, or that has ended by its budget and is given another one. */
+  resumeRun(run: string, budget?: Partial<Budget>): Promise<void>;
   /** Resolves when the run has ended or was interrupted, and nothing of it is left; rejects when its journal failed. */
   finished(run: string): Promise<RunRow>;
   /** Mail from `user`; resolves when it is durable. */

@@ -26,6 +26,7 @@ import type {
   RunChange,
   RunRecord,
   SessionEntry,
+  SpendChange,
   TaskChange,
   TeamChange,
   TreeChange,
@@ -54,6 +55,7 @@ export class Draft {
   private readonly decisions: Decision[] = [];
   private readonly teamwork: TeamChange[] = [];
   private readonly asks: AskChange[] = [];
+  private readonly spending: SpendChange[] = [];
   private readonly notes: NoteFact[] = [];
   private readonly hooks: HookFact[] = [];
   private procsStarted = 0;
@@ -169,6 +171,12 @@ export class Draft {
     return this;
   }
 
+  spend(change: SpendChange): this {
+    this.spending.push(change);
+    this.filled = true;
+    return this;
+  }
+
   dead(to: ActorName, entries: NonNullable<RunRecord['dead']>): this {
     this.sections.to ??= to;
     const own = this.sections.to === to ? entries : entries.map((entry) => ({ ...entry, to }));
@@ -218,6 +226,7 @@ export class Draft {
       ...(this.decisions.length === 0 ? {} : { decisions: this.decisions }),
       ...(this.teamwork.length === 0 ? {} : { team: this.teamwork }),
       ...(this.asks.length === 0 ? {} : { asks: this.asks }),
+      ...(this.spending.length === 0 ? {} : { spend: this.spending }),
       ...(this.notes.length === 0 ? {} : { notes: this.notes }),
       ...(this.hooks.length === 0 ? {} : { hooks: this.hooks }),
       ...(usage === undefined ? {} : { usage }),

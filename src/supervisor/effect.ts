@@ -115,6 +115,7 @@ export type Effect =
   /** Looks at what a waiting call names, then reports `call.looked`. */
   | { readonly type: 'call.look'; readonly name: ActorName; readonly call: CallId }
   | { readonly type: 'asks.later'; readonly ms: number }
+  | { readonly type: 'outlet.later'; readonly ms: number }
   /** Into the workspace journal; the same grant twice is one. */
   | { readonly type: 'grant.keep'; readonly grant: Grant }
   | { readonly type: 'grant.used'; readonly id: string; readonly at: string }

@@ -5,6 +5,7 @@
 import type { HostExit } from '../actors/index.ts';
 import type { ActorName, CallId, ErrorShape, ProcId, TaskId } from '../kernel/index.ts';
 import type {
+  Budget,
   CallFacts,
   GrantScope,
   Lane,
@@ -74,6 +75,8 @@ export type RunEvent =
   | {
       readonly type: 'resumed';
       readonly left: readonly number[];
+      /** What it may spend from now on; left out: as before. */
+      readonly budget?: Partial<Budget>;
       /** What the journal had lost, one sentence each. */
       readonly damage: readonly string[];
     }
@@ -198,6 +201,8 @@ export type RunEvent =
     }
   /** The time of some ask is over, or nearly. */
   | { readonly type: 'asks.due' }
+  /** Some request that waits for a provider may go out now. */
+  | { readonly type: 'outlet.due' }
   /** A grant has come into the workspace journal: what waits is judged again. */
   | { readonly type: 'rules.changed'; readonly kept: string }
   | {

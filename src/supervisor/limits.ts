@@ -111,3 +111,14 @@ export const HOOK_RESULT_CHARS: number = 64 * 1024;
 export const HOOK_REWRITES_MAX = 3;
 /** Records of an audit chain between two of its heads. */
 export const AUDIT_HEAD_STEP = 32;
+/** An answer that a budget leaves less room for is not asked for; one with less than the other waits while others are under way. */
+export const ANSWER_FLOOR_TOKENS = 256;
+export const ANSWER_COMFORT_TOKENS = 4096;
+/** A quota of which nobody said when it is there again is tried after this time. */
+export const QUOTA_RETRY_MS: number = 15 * 60_000;
+export const QUOTA_MIN_MS = 1000;
+/** Requests that were held together go out within so long for each of them, and within the other all together. */
+export const SPREAD_EACH_MS = 250;
+export const SPREAD_MAX_MS: number = 10_000;
+/** So often requests that wait for a provider are looked at, at least. */
+export const OUTLET_LOOK_MS: number = 60_000;

@@ -20,6 +20,8 @@ import type {
   Hook,
   PolicySnapshot,
   Reason,
+  ReserveRequest,
+  SpendChange,
 } from '../protocol/index.ts';
 import type { Tightened } from './hooks.ts';
 import type { Token } from './inbox.ts';
@@ -87,6 +89,32 @@ export interface HookingCall {
   readonly work: string;
 }
 
+/** A request for a model that may not go out yet. */
+export interface HeldRequest {
+  readonly name: ActorName;
+  readonly incarnation: number;
+  readonly request: number;
+  readonly ask: ReserveRequest;
+  /** Monotonic. */
+  readonly since: number;
+  /** Its provider was not to be asked when it came. */
+  wasHeld: boolean;
+}
+
+/** The way out to the models. */
+export interface Outlet {
+  /** Those that wait, by their ids, oldest first. */
+  readonly queue: Map<string, HeldRequest>;
+  /** Providers that want to be left alone, until which monotonic time. */
+  readonly holds: Map<string, number>;
+  /** Requests that went out without a budget, still to be recorded. */
+  readonly owed: { readonly actor: LiveActor; readonly change: SpendChange }[];
+  /** Something has changed since the queue was looked at. */
+  dirty: boolean;
+  /** Monotonic time at which it is looked at again by itself. */
+  timerAt: number | null;
+}
+
 export interface GateProgress {
   readonly commit: string | null;
   index: number;
@@ -115,6 +143,7 @@ export interface Live {
   readonly waiting: Map<CallId, WaitingCall>;
   /** What is told to actors that are paused, when they go on. */
   readonly held: Map<ActorName, { readonly waiting: WaitingCall; readonly text: string }>;
+  readonly outlet: Outlet;
   /** Grants of the workspace, by id; kept by the supervisor for all of its runs. */
   readonly grants: ReadonlyMap<string, Grant>;
   /** Rules or grants have changed since what waits was judged. */
@@ -204,6 +233,7 @@ export function makeLive(options: {
     acts: new Map(),
     waiting: new Map(),
     held: new Map(),
+    outlet: { queue: new Map(), holds: new Map(), owed: [], dirty: false, timerAt: null },
     grants: options.grants ?? new Map(),
     asksDirty: false,
     hash: options.hash ?? noHash,

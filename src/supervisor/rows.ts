@@ -2,7 +2,7 @@
  * What people are shown, derived from facts and liveness by pure functions (design §3: facts are stored, status is
  * derived). The same rows serve a live supervisor and a reader of journals.
  */
-import { type ActorLive, actorRow, endOf } from '../actors/index.ts';
+import { type ActorLive, actorOf, actorRow, endOf } from '../actors/index.ts';
 import { type ActorName, USER } from '../kernel/index.ts';
 import { asksOf, grantStanding, openAsks } from '../permissions/index.ts';
 import {
@@ -27,8 +27,9 @@ import {
 } from '../tasks/index.ts';
 import { integrationBranch } from '../worktree/index.ts';
 import { openPlanOf } from './decide/plan-gate.ts';
-import { freeMembers, hire, VIEW } from './decide/roster.ts';
+import { freeMembers, hire, quotaOf, quotaOfTask, VIEW } from './decide/roster.ts';
 import type { Liveness } from './live.ts';
+import type { QuotaHold } from './spending.ts';
 import type { RunState } from './state.ts';
 import type { Plan } from './teamwork.ts';
 
@@ -69,7 +70,12 @@ export function waitingReason(state: RunState, name: ActorName): Reason {
     };
   }
   const [ask] = asksOf(state.asks, name);
-  if (ask === undefined) return { kind: 'approval', text: 'waits for an approval' };
+  if (ask === undefined) {
+    const facts = actorOf(state.actors, name);
+    const hold = facts === null ? null : quotaOf(state, facts.profile);
+    if (hold !== null) return reasonOfQuota(hold);
+    return { kind: 'budget', text: 'waits for its turn to ask its model' };
+  }
   const text = `asks to use ${ask.tool} (${ask.touches[0] ?? ask.reason}); answer with \`troupe approve ${ask.id.slice(0, 12)}\` or \`deny\``;
   return { kind: 'approval', ref: ask.id, text };
 }
@@ -154,7 +160,7 @@ export function taskRows(
     known: (node) =>
       halted && !isTerminal(node.state)
         ? haltReason(state, liveness)
-        : (approvalReason(state, node) ?? planReason(state, node)),
+        : (approvalReason(state, node) ?? planReason(state, node) ?? quotaReason(state, node)),
   };
   const rows = graphRows(
     state.graph,
@@ -163,6 +169,18 @@ export function taskRows(
   );
   // The graph remembers where a tree was; whether it is there is known here.
   return rows.map((row) => (state.trees.has(row.id) ? row : { ...row, worktree: null }));
+}
+
+/** Nobody can ask the models of who works on it, or could. */
+function quotaReason(state: RunState, node: TaskNode): Reason | null {
+  if (node.spec.run !== null || (node.state !== 'ready' && node.state !== 'running')) return null;
+  const owner = node.state === 'running' ? actorOf(state.actors, node.owner ?? '') : null;
+  const hold = owner === null ? quotaOfTask(state, node.spec.agent) : quotaOf(state, owner.profile);
+  return hold === null ? null : reasonOfQuota(hold);
+}
+
+function reasonOfQuota({ provider, until, text }: QuotaHold): Reason {
+  return { kind: 'quota', ref: provider, text: `waits for the quota until ${until} (${text})` };
 }
 
 /** A worker whose plan lies with somebody: what it waits for, and what a person types. */
@@ -193,7 +211,9 @@ export function planRows(state: RunState): PlanRowOf[] {
 
 function haltReason(state: RunState, liveness: Liveness): Reason {
   const status = runStatus(state, liveness);
-  if (status === 'budget') return { kind: 'budget', text: 'the budget of the run is used up' };
+  if (status === 'budget') {
+    return state.run.ended?.reason ?? { kind: 'budget', text: 'the budget of the run is used up' };
+  }
   return {
     kind: 'stopped',
     text: `the run is ${status}`,
@@ -277,5 +297,6 @@ function keptBecause(state: RunState, node: TaskNode | null, running: boolean): 
   if (running) return 'the run goes on';
   if (node === null) return null;
   // Nothing resumes a run that has ended, and its work is saved before a tree goes (W8).
-  return state.run.ended === null ? 'the run can be resumed' : null;
+  const { ended } = state.run;
+  return ended === null || ended.state === 'budget' ? 'the run can be resumed' : null;
 }

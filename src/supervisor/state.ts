@@ -29,7 +29,6 @@ import {
 } from '../permissions/index.ts';
 
 import {
-  addUsage,
   type HookFact,
   NO_USAGE,
   type NoteFact,
@@ -50,6 +49,7 @@ import {
 import { beginsChapter, todoIn } from '../sessions/index.ts';
 import { applyTask, makeGraph, type TaskGraph } from '../tasks/index.ts';
 import { applyBackground, type BackgroundFact } from './background.ts';
+import { applySpending, makeSpending, noteUsage, type Spending } from './spending.ts';
 import { noteTaskTexts } from './task-texts.ts';
 import { applyTeamwork, makeTeamwork, type Teamwork } from './teamwork.ts';
 
@@ -75,7 +75,6 @@ export interface RunFacts {
   interrupted: { readonly text: string; readonly at: string } | null;
   ended: RunEnd | null;
   readonly gates: RunGate[];
-  warned: boolean;
   baseCommit: string;
   /** Level of the sandbox in this term. */
   sandbox: number;
@@ -143,7 +142,10 @@ export interface RunState {
     total: Usage;
     readonly byActor: Map<string, Usage>;
     readonly byTask: Map<string, Usage>;
+    /** By `provider/model`. */
+    readonly byModel: Map<string, Usage>;
   };
+  readonly spending: Spending;
   /** Times (ms) of each actor's deaths, newest last, for the restart intensity. */
   readonly deaths: Map<ActorName, string[]>;
   readonly team: Teamwork;
@@ -172,7 +174,6 @@ export function makeRunState(file: RunFile): RunState {
       interrupted: null,
       ended: null,
       gates: [],
-      warned: false,
       baseCommit: file.baseCommit,
       sandbox: 0,
     },
@@ -189,7 +190,8 @@ export function makeRunState(file: RunFile): RunState {
     assigned: new Map(),
     audit: CHAIN_START,
     asks: makeAskState(),
-    usage: { total: NO_USAGE, byActor: new Map(), byTask: new Map() },
+    usage: { total: NO_USAGE, byActor: new Map(), byTask: new Map(), byModel: new Map() },
+    spending: makeSpending(file.team.budget),
     deaths: new Map(),
     team: makeTeamwork(),
     ordered: new Map(),
@@ -260,6 +262,7 @@ export function applyRecord(
   for (const change of record.trees ?? []) applyTree(state, change);
   for (const change of record.asks ?? []) applyAsk(state.asks, change, record.at);
   for (const fact of record.hooks ?? []) noteRewrite(state, fact);
+  applySpending(state, record);
   // The gap before a new term is nobody's time.
   const newTerm = record.run?.some((change) => change.type === 'run.resumed') ?? false;
   if (!newTerm && state.lastSeq > 0) {
@@ -285,17 +288,13 @@ function applyEntries(state: RunState, record: StoredRunRecord): void {
       state.rewritten.delete(actor);
       if (open.size > 0) state.midTurn.add(actor);
       else state.midTurn.delete(actor);
-      addTo(state.usage.byActor, actor, entry.usage);
-      if (entry.task !== null) addTo(state.usage.byTask, entry.task, entry.usage);
-      state.usage.total = addUsage(state.usage.total, entry.usage);
+      noteUsage(state, { actor, task: entry.task, model: entry.model, usage: entry.usage });
     } else if (entry.type === 'result') {
       const call = state.openCalls.get(actor)?.get(entry.call);
       if (entry.ok && call?.todo !== undefined) state.todos.set(actor, call.todo);
       state.openCalls.get(actor)?.delete(entry.call);
     } else if (entry.type === 'compaction') {
-      addTo(state.usage.byActor, actor, entry.usage);
-      if (entry.task !== null) addTo(state.usage.byTask, entry.task, entry.usage);
-      state.usage.total = addUsage(state.usage.total, entry.usage);
+      noteUsage(state, { actor, task: entry.task, model: entry.model, usage: entry.usage });
     } else if (entry.type === 'mail' && beginsChapter(entry) && isTeammate(state, actor)) {
       state.todos.delete(actor);
     }
@@ -346,10 +345,6 @@ function applyOrder(state: RunState, change: TaskChange): void {
   state.ordered.set(key, (state.ordered.get(key) ?? 0) + 1);
 }
 
-function addTo(map: Map<string, Usage>, key: string, usage: Usage): void {
-  map.set(key, addUsage(map.get(key) ?? NO_USAGE, usage));
-}
-
 function noteDeath(state: RunState, name: ActorName, at: string): void {
   const deaths = state.deaths.get(name) ?? [];
   deaths.push(at);
@@ -369,6 +364,8 @@ function applyRun(run: RunFacts, change: RunChange, at: string): void {
       run.sandbox = change.sandbox ?? 0;
       run.stopRequested = null;
       run.interrupted = null;
+      // What ended by its budget goes on when it is given more.
+      run.ended = null;
       return;
     case 'run.stop-requested':
       run.stopRequested = { now: change.now, by: change.by };
@@ -384,8 +381,10 @@ function applyRun(run: RunFacts, change: RunChange, at: string): void {
         output: change.output,
       });
       return;
+    // Spending has these.
     case 'run.warned':
-      run.warned = true;
+    case 'quota.hit':
+    case 'quota.over':
       return;
     // The policy is what this process was given; the record is for people.
     case 'policy.loaded':

@@ -7,6 +7,7 @@ import { EXIT, ensureError, isoTime, isTroupeError, TroupeError } from '../kerne
 import { MemoryStore } from '../memory/index.ts';
 import type {
   ActorRow,
+  Budget,
   Grant,
   Lane,
   RunFile,
@@ -94,30 +95,39 @@ class RunningSupervisor implements Supervisor {
     await this.begin(loop, 'run.started');
   }
 
-  async resumeRun(run: string): Promise<void> {
+  async resumeRun(run: string, budget?: Partial<Budget>): Promise<void> {
     const file = await this.readRunFile(run);
     requireSandbox(file, this.deps.sandbox?.report);
     await this.packer.leave(run);
     const left = await this.deps.exec.sweep(markerOf({ scope: this.deps.repository.hash, run }));
     const loop = await this.open(file);
     const { state } = loop;
-    if (state.run.ended !== null) {
+    const { ended } = state.run;
+    if (ended !== null && (ended.state !== 'budget' || budget === undefined)) {
       throw new TroupeError({
         code: 'run/ended',
-        message: `Run ${run} has ended: it is ${state.run.ended.state}`,
+        message: `Run ${run} has ended: it is ${ended.state}`,
         hint: 'Start a new run with `troupe run`.',
       });
     }
-    await this.begin(loop, 'run.resumed', left);
+    await this.begin(loop, 'run.resumed', left, budget);
   }
 
-  private async begin(loop: RunLoop, what: string, left: readonly number[] = []): Promise<void> {
+  private async begin(
+    loop: RunLoop,
+    what: string,
+    left: readonly number[] = [],
+    budget?: Partial<Budget>,
+  ): Promise<void> {
     const run = loop.state.file.id;
     const at = isoTime(this.deps.clock.now());
     await this.workspace.append({ k: 'run', at, what, run, trees: loop.state.file.treesRoot })
       .durable;
     const first = loop.state.run.startedAt === null;
-    loop.post(first ? { type: 'started' } : { type: 'resumed', left, damage: loop.damage });
+    const more = budget === undefined ? {} : { budget };
+    loop.post(
+      first ? { type: 'started' } : { type: 'resumed', left, damage: loop.damage, ...more },
+    );
     // Nobody reaches the run before its first decision of this term: he would find a team that is not there yet.
     this.loops.set(run, loop);
     await ingestSpool({

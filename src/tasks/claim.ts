@@ -95,7 +95,8 @@ export function afterEnd(node: TaskNode, counts: Counts, cause: Reason): EndOutc
         attempts === 1
           ? `its only attempt failed: ${cause.text}`
           : `all ${attempts} attempts are used; the last: ${cause.text}`;
-      return { kind: 'failed', reason: { kind: 'attempts', ...ref, text } };
+      const kind = cause.kind === 'budget' ? 'budget' : 'attempts';
+      return { kind: 'failed', reason: { kind, ...ref, text } };
     }
     case 'conflict': {
       if (node.conflicts + 1 <= CONFLICTS_MAX) return { kind: 'again' };

@@ -152,8 +152,8 @@ describe.each(['anthropic', 'openai'] as const)('%s', (dialect) => {
     expect(run).toMatchObject({ state: 'done' });
     expect(run?.usage.outputTokens).toBeGreaterThan(0);
     expect((run?.usage.cacheReadTokens ?? 0) > 0).toBe(dialect === 'anthropic');
-    // The one has a list price, the other has none, and says so.
-    expect(run?.usage.estimated).toBe(dialect === 'openai');
+    // One answer broke off, and was paid for as far as can be told.
+    expect(run?.usage.estimated).toBe(true);
     expect((run?.usage.costUsd ?? 0) > 0).toBe(dialect === 'anthropic');
     expect(filesWith(world.root, KEY)).toEqual([]);
     expect(ran.stdout + ran.stderr).not.toContain(KEY);

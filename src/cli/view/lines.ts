@@ -94,6 +94,10 @@ function runText(change: RunChange): string | null {
       return `warning: policy: ${change.text}; until it is mended, it allows nothing by itself`;
     case 'run.warned':
       return `warning: ${change.text}`;
+    case 'quota.hit':
+      return `${change.provider}: its quota is used up; who uses it waits until ${change.until}`;
+    case 'quota.over':
+      return `${change.provider} is asked again`;
     case 'run.ended':
       return `run ${change.state}${change.reason === null ? '' : `: ${change.reason.text}`}`;
   }

@@ -94,6 +94,9 @@ function next(input: SummaryInput): string[] {
   const { run, tasks, changes, command } = input;
   const commands: string[] = [];
   if (run.state === 'interrupted') commands.push(command(`troupe resume ${run.id}`));
+  if (run.state === 'budget') {
+    commands.push(`${command(`troupe resume ${run.id}`)} --budget-usd N   # N: in all`);
+  }
   const [failed] = tasks.filter((task) => task.state === 'failed');
   if (failed !== undefined) commands.push(command(`troupe tasks ${failed.id} --run ${run.id}`));
   if (changes !== null) {

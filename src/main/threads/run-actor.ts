@@ -8,7 +8,7 @@ import {
   runAgent,
   type Track,
 } from '../../agent/index.ts';
-import { type ModelSettings, windowOf } from '../../config/index.ts';
+import { type ModelSettings, type Price, priceOf, windowOf } from '../../config/index.ts';
 import { BlobStore, blobsBeside } from '../../journal/index.ts';
 import { asCallId, invariant, mintId } from '../../kernel/index.ts';
 import type { Note } from '../../memory/index.ts';
@@ -25,7 +25,7 @@ import {
   statInside,
   writeInside,
 } from '../../platform/index.ts';
-import type { ActorStart, JobOutcome } from '../../protocol/index.ts';
+import type { ActorStart, JobOutcome, Rate } from '../../protocol/index.ts';
 import { type ChosenProvider, type ModelAccess, providerFor } from '../../providers/index.ts';
 import { type RunPlaces, readSession } from '../../sessions/index.ts';
 import { makeTreeFiles, type TreeOps } from '../../tools/index.ts';
@@ -59,6 +59,7 @@ export const runActor: ActorRun = async (start, port, signal, given) => {
       scripts: start.scripts,
       access: { ...access, fetch: (input, init) => fetch(input, init), onWarn: warn },
     });
+  const rateOf = (ref: string): Rate | null => worstOf(priceOf(access.settings.prices, ref));
   const outputs = makeOutputs({ files, clock, random, directory: start.outputsDirectory });
   const entries = await sessionOf(files, start, start.fromSeq);
   const track = await readTrack(files, start);
@@ -68,13 +69,15 @@ export const runActor: ActorRun = async (start, port, signal, given) => {
   invariant(provider !== undefined, 'an actor has a provider or a recording');
   const fallbacks = (start.profile.fallback ?? [])
     .filter((ref) => ref !== start.model)
-    .map((ref) => ({ ref, ...choose(ref) }));
+    .map((ref) => ({ ref, ...choose(ref), rate: rateOf(ref) }));
   const end = await runAgent(
     {
       start,
       port: player?.port ?? port,
       provider,
       model: chosen?.model ?? start.model,
+      // A recording costs nothing.
+      rate: player === null ? rateOf(start.model) : null,
       fallbacks,
       random,
       clock,
@@ -149,6 +152,13 @@ function placesOf(start: ActorStart): RunPlaces {
 }
 
 const NO_SETTINGS: ModelSettings = { providers: {}, prices: {}, windows: {}, compactAt: 0.8 };
+
+/** Nobody knows before an answer how much of its input the cache will have. */
+function worstOf(price: Price | null): Rate | null {
+  if (price === null) return null;
+  const { input, output, cacheRead, cacheWrite } = price;
+  return { input: Math.max(input, cacheRead, cacheWrite), output };
+}
 
 /** A host that gives nothing has the scripted provider alone. */
 function accessOf(given: GivenToThreads | undefined): Pick<ModelAccess, 'settings' | 'secrets'> {

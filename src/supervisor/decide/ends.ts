@@ -11,7 +11,13 @@ import { endAttempt } from './task-ends.ts';
 export function endStopped(
   draft: Draft,
   live: Live,
-  who: { readonly name: ActorName; readonly incarnation: number; readonly text: string },
+  who: {
+    readonly name: ActorName;
+    readonly incarnation: number;
+    readonly text: string;
+    /** It has spent what it had: its attempt is charged. */
+    readonly reason?: 'budget';
+  },
 ): void {
   const { state } = draft;
   const { name, incarnation, text } = who;
@@ -26,8 +32,8 @@ export function endStopped(
     live.dirty.add(node.spec.id);
     endAttempt(draft, live, {
       node,
-      counts: 'nothing',
-      reason: { kind: 'agent', ref: name, text: `${name} was ${text}` },
+      counts: who.reason === undefined ? 'nothing' : 'attempt',
+      reason: { kind: who.reason ?? 'agent', ref: name, text: `${name} was ${text}` },
       rework: null,
     });
   }

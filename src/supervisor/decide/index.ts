@@ -25,6 +25,7 @@ import { diskFull, holdBack, stopWhenAnswered } from './full-disk.ts';
 import { holdForHooks, hooksEnded } from './hooks-after.ts';
 import { decideSend, deliverNext, settleDead } from './mail.ts';
 import { mergeComputed, nextMerge, refAdvanced } from './merges.ts';
+import { endQuotas, letOut, outletDue } from './outlet.ts';
 import { userDecides } from './plans.ts';
 import { policyChanged } from './policy.ts';
 import { nextTree } from './replay-order.ts';
@@ -90,6 +91,8 @@ function meaningOf(state: RunState, live: Live, happening: Happening): Draft {
       return callLooked(state, live, happening, event);
     case 'asks.due':
       return asksDue(state, happening);
+    case 'outlet.due':
+      return outletDue(state, live, happening);
     case 'rules.changed':
       return rulesChanged(state, live, happening, event);
     case 'grant.revoke':
@@ -128,6 +131,8 @@ function nextOf(state: RunState, live: Live, happening: Happening): Draft | null
   }
   return (
     endOrphan(state, live, happening) ??
+    letOut(state, live, happening) ??
+    endQuotas(state, live, happening) ??
     answerNext(state, live, happening) ??
     judgeAgain(state, live, happening) ??
     settleTeamwork(state, live, happening) ??

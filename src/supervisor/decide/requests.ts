@@ -25,12 +25,14 @@ import { deliver } from './asks/answer.ts';
 import { withdrawCall } from './asks/end.ts';
 import type { AskedRequest } from './asks/put.ts';
 import { runningOf } from './background.ts';
-import { overBudget, spentText } from './budget.ts';
+import { isRunSpent, spentText, warn } from './budget.ts';
 import { cancelAct } from './commands.ts';
 import { tellTeam } from './context.ts';
+import { endStopped } from './ends.ts';
 import { refuseAct } from './full-disk.ts';
 import { afterHooks, hooksFirst } from './hooks.ts';
 import { idleHooks } from './hooks-after.ts';
+import { reserve, settleSpent } from './outlet.ts';
 import { permit } from './permit.ts';
 import { gateOf, openPlanOf } from './plan-gate.ts';
 import { suspectsAmong } from './poison.ts';
@@ -38,10 +40,10 @@ import { REPLAY_DIFFERS } from './replay-order.ts';
 import { reply } from './results.ts';
 import { heldTask, noticeTarget } from './roster.ts';
 import { endIfReady, noteWorking } from './shutdowns.ts';
-import { endAttempt } from './task-ends.ts';
+import { endAttempt, fail } from './task-ends.ts';
 
 /** Requests that record what has happened already. */
-const STEPS: ReadonlySet<string> = new Set<ActorRequest['type']>(['answer', 'result']);
+const STEPS: ReadonlySet<string> = new Set<ActorRequest['type']>(['answer', 'result', 'settle']);
 
 export function decideRequest(
   state: RunState,
@@ -77,6 +79,8 @@ function answer(asking: Asking, request: ActorRequest, report?: HookReport): Dra
   const { full } = asking.live;
   if (full !== null && request.type === 'act') return refuseAct(asking, draft, request, full.error);
   if (asking.live.halting !== null && !STEPS.has(request.type)) {
+    // Who asks for leave to ask its model is not thinking.
+    if (request.type === 'reserve') setPhase(asking, 'waiting');
     // A stop: what is done is recorded, nothing new is begun. An unanswered call is closed in the next term.
     return request.type === 'idle' || request.type === 'stuck' || request.type === 'delivered'
       ? reply(asking, draft, { type: 'noted' })
@@ -90,6 +94,10 @@ function answer(asking: Asking, request: ActorRequest, report?: HookReport): Dra
       return commitAnswer(asking, draft, request);
     case 'result':
       return commitResult(asking, draft, request);
+    case 'reserve':
+      return reserve(asking, draft, request);
+    case 'settle':
+      return settleSpent(asking, draft, request);
     case 'permit':
       return looked(asking, draft, request) ?? permit(asking, draft, request);
     case 'act':
@@ -177,18 +185,19 @@ function commitAnswer(asking: Asking, draft: Draft, step: AnswerStep): Draft {
   reply(asking, draft, { type: 'committed', seq: 0 });
   // A compaction is nobody's turn: who was idle still is.
   if (step.entries.some((entry) => entry.type === 'answer')) setPhase(asking, 'tooling');
-  const spent = overBudget(asking.state, step.usage);
-  if (spent === 'warn') {
-    draft.runChange({ type: 'run.warned', text: 'nine tenths of the budget are used' });
-    draft.notice({
-      to: noticeTarget(asking.state),
-      lane: 'normal',
-      type: 'chat.message',
-      body: { text: 'Nine tenths of the budget of this run are used.' },
-    });
+  const { state, live, actor } = asking;
+  if (step.reservation !== undefined) {
+    live.outlet.dirty = true;
+    if (state.spending.open.has(step.reservation)) {
+      draft.spend({ type: 'spend.answered', id: step.reservation });
+    }
   }
-  if (spent === 'over' && asking.live.halting === null) {
-    asking.live.halting = { next: 'budget', text: spentText(asking.state, step.usage) };
+  const [said] = step.entries.filter((one) => one.type === 'answer' || one.type === 'compaction');
+  const spender = { actor: actor.name, task: said?.task ?? null };
+  const turns = said?.type === 'answer' ? 1 : 0;
+  warn(draft, live, spender, { usage: step.usage, turns });
+  if (isRunSpent(state, step.usage) && live.halting === null) {
+    live.halting = { next: 'budget', text: spentText(state, step.usage) };
     draft.effect({ type: 'halt', graceMs: 0 });
   }
   return draft;
@@ -227,7 +236,7 @@ function becameIdle(
   // The same holds for a plan that lies with somebody.
   if (openPlanOf(state, actor.name) !== null) return draft;
   const nudged = live.nudges.get(node.fence) ?? 0;
-  if (nudged < NUDGES_MAX && why === 'end') {
+  if (nudged < NUDGES_MAX && why !== 'refusal') {
     live.nudges.set(node.fence, nudged + 1);
     draft.about('msg').notice({
       to: actor.name,
@@ -235,7 +244,7 @@ function becameIdle(
       type: 'task.nudge',
       task: node.spec.id,
       body: {
-        text: `You ended your turn, but task ${node.spec.id} is not finished. ${runningText(state, actor.name)}${nudgeText(state, actor.name)}`,
+        text: `${why === 'end' ? 'You ended your turn' : CUT_SHORT}, but task ${node.spec.id} is not finished. ${runningText(state, actor.name)}${nudgeText(state, actor.name)}`,
       },
     });
     live.mailDirty.add(actor.name);
@@ -259,6 +268,9 @@ function runningText(state: RunState, name: ActorName): string {
   const ids = runningOf(state, name).map(({ id }) => id);
   return ids.length === 0 ? '' : `In the background you have ${ids.join(', ')}: bash_wait waits. `;
 }
+/** A call that was cut was not run, and is not in the conversation. */
+const CUT_SHORT =
+  'Your answer was cut off where it reached the longest that one may be, and a call in it was not run. Say and write less at once (a large file in parts)';
 
 function nudgeText(state: RunState, name: ActorName): string {
   const gate = gateOf(state, name);
@@ -281,6 +293,17 @@ function stuck(
   }
   const node = facts.kind === 'subagent' ? null : heldTask(state, actor.name);
   lookAgain(asking, parkUnanswered(draft, actor, text));
+  if (node !== null && request.code === 'budget/task') {
+    // No attempt would fare better.
+    live.dirty.add(node.spec.id);
+    fail(draft.about('task'), live, node, { kind: 'budget', ref: node.spec.id, text });
+    return draft;
+  }
+  if (facts.kind === 'teammate' && request.code === 'budget/actor') {
+    const who = { name: actor.name, incarnation: actor.incarnation };
+    endStopped(draft, live, { ...who, text: `stopped: ${text}`, reason: 'budget' });
+    return draft.effect({ type: 'actor.stop', ...who, graceMs: 0 });
+  }
   if (node !== null) {
     live.dirty.add(node.spec.id);
     endAttempt(draft.about('task'), live, {

@@ -5,6 +5,7 @@ import type { ActorStart, AgentProfile, Workplace } from '../../protocol/index.t
 import type { TaskNode } from '../../tasks/index.ts';
 import { RESTART_INTENSITY, RESTART_PERIOD_MS, SANDBOX_LEVEL } from '../limits.ts';
 import type { Live } from '../live.ts';
+import type { QuotaHold } from '../spending.ts';
 import type { RunState } from '../state.ts';
 import { openShutdown } from '../teamwork.ts';
 
@@ -63,9 +64,38 @@ export function freeMembers(state: RunState, agent: string | null, nowMs: number
   for (const actor of state.actors.byName.values()) {
     if (!isEligible(actor, agent) || state.claims.has(actor.name)) continue;
     if (openShutdown(state.team, actor.name) !== null) continue;
+    if (quotaOf(state, actor.profile) !== null) continue;
     if (mayRun(state, actor, nowMs)) free.push(actor.name);
   }
   return free;
+}
+
+/** Why none of a profile's models can be asked now (B5); null when one can. */
+export function quotaOf(state: RunState, profile: AgentProfile): QuotaHold | null {
+  const { quotas } = state.spending;
+  if (quotas.size === 0) return null;
+  let first: QuotaHold | null = null;
+  for (const model of [profile.model ?? state.file.team.model ?? '', ...(profile.fallback ?? [])]) {
+    const hold = quotas.get(model.slice(0, Math.max(0, model.indexOf('/'))));
+    if (hold === undefined) return null;
+    if (first === null || hold.until < first.until) first = hold;
+  }
+  return first;
+}
+
+/** The quota that keeps a task from being given to anybody; null when none does. */
+export function quotaOfTask(state: RunState, agent: string | null): QuotaHold | null {
+  if (state.spending.quotas.size === 0) return null;
+  const named = state.file.team.agents[agent ?? 'implementer'];
+  const members = [...state.actors.byName.values()].filter((one) => isEligible(one, agent));
+  const profiles = members.length > 0 ? members.map((one) => one.profile) : [named];
+  let first: QuotaHold | null = null;
+  for (const profile of profiles) {
+    const hold = profile === undefined ? null : quotaOf(state, profile);
+    if (hold === null) return null;
+    if (first === null || hold.until < first.until) first = hold;
+  }
+  return first;
 }
 
 /**
@@ -80,7 +110,7 @@ export function hire(
   const declared = team.teammates.some((member) => agent === null || member.agent === agent);
   if (declared || team.lead?.agent === agent) return null;
   const profile = team.agents[agent ?? 'implementer'];
-  if (profile === undefined) return null;
+  if (profile === undefined || quotaOf(state, profile) !== null) return null;
   let hired = 0;
   for (const actor of state.actors.byName.values()) {
     if (actor.kind === 'teammate' && isEligible(actor, agent)) hired += 1;

@@ -109,6 +109,7 @@ export function resumed(
     term: state.run.term + 1,
     sandbox: live.sandbox,
     ...(held.length === 0 ? {} : { held }),
+    ...(event.budget === undefined ? {} : { budget: event.budget }),
   });
   if (live.policy !== null) draft.runChange(policyLoaded(live.policy, true));
   for (const one of cut) {
@@ -300,7 +301,11 @@ export function stopActor(
 /** Ends what can never move, then the run, when nothing is going on any more; null while something is. */
 export function settleEnd(state: RunState, live: Live, happening: Happening): Draft | null {
   if (!isQuiet(state, live, happening)) return null;
-  if (!allTerminal(state.graph)) return failUnservable(state, live, happening);
+  if (!allTerminal(state.graph)) {
+    // Whom a quota keeps from working can work when it is there again.
+    if (state.spending.quotas.size > 0) return null;
+    return failUnservable(state, live, happening);
+  }
   const counts = taskCounts(state.graph);
   const lead = actorOf(state.actors, LEAD);
   const leadLost = lead !== null && !mayRun(state, lead, null);

@@ -2,11 +2,13 @@
 import { isoTime } from '../../kernel/index.ts';
 import { Draft } from '../draft.ts';
 import type { Happening } from '../inbox.ts';
-import { LEASE_MS, SWEEP_MS } from '../limits.ts';
+import { BUDGET_WARN_SHARE, LEASE_MS, SWEEP_MS } from '../limits.ts';
 import type { Live, LiveActor } from '../live.ts';
 import type { RunState } from '../state.ts';
 import { markDue } from './asks/answer.ts';
 import { waitsForPerson } from './asks/end.ts';
+import { warnOf } from './budget.ts';
+import { waitsForOutlet } from './outlet.ts';
 import { passivateIdle } from './passivate.ts';
 import { openPlanOf } from './plan-gate.ts';
 import { sweepTeamwork } from './team-sweep.ts';
@@ -20,12 +22,17 @@ export function sweep(
 ): Draft {
   const draft = new Draft(state, happening);
   if (live.halting !== null || state.run.ended !== null) return draft;
-  const wallMs = state.file.team.budget.wallMs;
+  live.outlet.dirty = true;
+  const { wallMs } = state.spending.budget;
   const used = live.wallUsedMs + happening.monotonicMs - live.startedMonotonic;
   if (wallMs !== null && used >= wallMs) {
     const spent = `${Math.round(used / 1000)} s of ${Math.round(wallMs / 1000)} s`;
     live.halting = { next: 'budget', text: `the wall time of the run is used up: ${spent}` };
     return draft.effect({ type: 'halt', graceMs: 0 });
+  }
+  if (wallMs !== null && used >= wallMs * BUDGET_WARN_SHARE) {
+    const text = `Nine tenths of the wall time of the run are used: ${Math.round(used / 1000)} s of ${Math.round(wallMs / 1000)} s.`;
+    warnOf(draft.about('run'), live, { scope: 'wall', text });
   }
   sweepTeamwork(draft, live);
   markDue(draft.about('perm'));
@@ -68,6 +75,8 @@ function overdue(
   if (openPlanOf(state, actor.name)?.task === node.spec.id) return null;
   // The task's clock stands still while a person is waited for.
   if (waitsForPerson(state, live, actor.name)) return null;
+  // And while its model may not be asked.
+  if (waitsForOutlet(state, live, actor.name)) return null;
   if (happening.monotonicMs - since <= node.spec.timeoutMs) return null;
   return `the deadline of task ${node.spec.id} passed (${isoTime(happening.now)})`;
 }

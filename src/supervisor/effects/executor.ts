@@ -123,6 +123,7 @@ export class Executor {
         return;
       case 'asks.later':
       case 'mail.later':
+      case 'outlet.later':
       case 'call.look':
         this.tell(effect);
         return;
@@ -162,9 +163,11 @@ export class Executor {
   }
 
   /** Nothing is done but to report, now or later. */
-  private tell(effect: Of<'asks.later' | 'mail.later' | 'call.look'>): void {
+  private tell(effect: Of<'asks.later' | 'mail.later' | 'outlet.later' | 'call.look'>): void {
     if (effect.type === 'asks.later') void this.later(effect.ms, () => ({ type: 'asks.due' }));
-    else if (effect.type === 'mail.later') {
+    else if (effect.type === 'outlet.later') {
+      void this.later(effect.ms, () => ({ type: 'outlet.due' }));
+    } else if (effect.type === 'mail.later') {
       void this.later(effect.ms, () => ({ type: 'mail.due', name: effect.name }));
     } else {
       // What is taken into the inbox is looked up on the disk on the way (`looking.ts`).

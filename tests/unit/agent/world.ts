@@ -286,6 +286,15 @@ export class World {
       case 'delivered':
         this.log.push(`delivered ${request.n.join(',')}`);
         return { type: 'noted' };
+      case 'reserve':
+        if (this.log.some((line) => line.startsWith('quota '))) {
+          running.rest();
+          return never();
+        }
+        return { type: 'granted', maxTokens: request.maxTokens };
+      case 'settle':
+        if (request.limited?.kind === 'quota') this.log.push(`quota ${request.limited.text}`);
+        return { type: 'noted' };
       case 'team':
         return { type: 'team', text: '- bo: teammate, implementer' };
       case 'live':
