@@ -113,10 +113,7 @@ test('B5: a used-up quota parks the tasks of its provider until the reset, and b
   };
   const reset = String(Math.ceil(Date.now() / 1000) + 4);
   const headers = { 'anthropic-ratelimit-unified-reset': reset };
-  line.server.faults.push(
-    { kind: 'status', status: 429, body, headers },
-    { kind: 'status', status: 429, body, headers },
-  );
+  line.server.faults.push({ kind: 'status', status: 429, body, headers });
   const ran = await line.troupe('run', 'team.yaml', '--json');
   expect(ran.code, ran.stdout + ran.stderr).toBe(0);
   const rows = JSON.parse(world.troupe('tasks', '--json').stdout) as TaskRow[];
