@@ -2,14 +2,19 @@
  * What is wrong with the journals, the mail and the settings of this repository, and what holds its commands, each thing by its place and with what to do about it.
  * Changes nothing, and may look while a supervisor writes.
  */
-import { type JournalProblem, type JournalProblemKind, verifyJournal } from '../journal/index.ts';
+import {
+  type JournalProblem,
+  type JournalProblemKind,
+  type KnownSeq,
+  verifyJournal,
+} from '../journal/index.ts';
 import { systemCode } from '../kernel/errors.ts';
 import type { SandboxReport } from '../kernel/ports.ts';
+import { readKnownSeq } from '../supervisor/index.ts';
 import { examineConfig } from './doctor-config.ts';
 import { examinePayloads } from './doctor-payloads.ts';
-import { listFolder, readText } from './files.ts';
+import { listFolder } from './files.ts';
 import type { Finding } from './finding.ts';
-
 import { journalFolder, runFolder } from './places.ts';
 import { listRunFiles, runIds } from './run-store.ts';
 import type { Workspace } from './workspace.ts';
@@ -20,26 +25,27 @@ export async function examine(workspace: Workspace): Promise<Finding[]> {
   const findings: Finding[] = [];
   const workspaceJournal = `${places.state}/workspace/journal`;
   findings.push(
-    ...(await examineJournal(workspace, {
-      check: 'workspace journal',
-      directory: workspaceJournal,
-      name: 'workspace',
-      knownSeq: { seq: 0, from: '' },
-    })),
+    ...(
+      await examineJournal(workspace, {
+        check: 'workspace journal',
+        directory: workspaceJournal,
+        name: 'workspace',
+        known: { seq: 0, from: '' },
+      })
+    ).findings,
   );
   for (const { code, message, hint } of (await listRunFiles(workspace)).damaged) {
     findings.push({ check: 'runs', ok: false, detail: `${message} (${code})`, repair: hint ?? '' });
   }
   for (const run of await runIds(workspace)) {
-    findings.push(
-      ...(await examineJournal(workspace, {
-        check: `journal of ${run}`,
-        directory: journalFolder(places, run),
-        name: run,
-        knownSeq: await knownSeq(workspace, run),
-      })),
-    );
-    findings.push(...(await payloads(workspace, run)));
+    const ofJournal = await examineJournal(workspace, {
+      check: `journal of ${run}`,
+      directory: journalFolder(places, run),
+      name: run,
+      known: await readKnownSeq(workspace.deps.files, runFolder(places, run)),
+    });
+    findings.push(...ofJournal.findings);
+    if (!ofJournal.refused) findings.push(...(await payloads(workspace, run)));
   }
   findings.push(await examineSpool(workspace));
   findings.push(...(await examineConfig(workspace.deps, places)));
@@ -75,18 +81,18 @@ interface JournalPlace {
   readonly check: string;
   readonly directory: string;
   readonly name: string;
-  /** Highest seq that something beside the journal says was recorded; these are written after the record is durable. */
-  readonly knownSeq: KnownSeq;
+  readonly known: KnownSeq;
 }
 
-interface KnownSeq {
-  readonly seq: number;
-  readonly from: string;
+interface JournalFindings {
+  readonly findings: readonly Finding[];
+  /** Nothing reads it: it is of a newer version, or of another run. */
+  readonly refused: boolean;
 }
 
-async function examineJournal(workspace: Workspace, place: JournalPlace): Promise<Finding[]> {
+async function examineJournal(workspace: Workspace, place: JournalPlace): Promise<JournalFindings> {
   const { files } = workspace.deps;
-  const { check, directory, name, knownSeq } = place;
+  const { check, directory, name, known } = place;
   const finding = (ok: boolean, detail: string, repair = ''): Finding => ({
     check,
     ok,
@@ -95,30 +101,31 @@ async function examineJournal(workspace: Workspace, place: JournalPlace): Promis
   });
   try {
     // Before the first run there is none, which is in order.
-    if ((await files.stat(directory)) === null && knownSeq.seq === 0) {
-      return [finding(true, 'there is none yet')];
+    if ((await files.stat(directory)) === null && known.seq === 0) {
+      return { findings: [finding(true, 'there is none yet')], refused: false };
     }
-    const report = await verifyJournal({ files, directory, name });
+    const report = await verifyJournal({ files, directory, name, known });
     const findings = report.problems.map((problem) => {
       const { ok, repair } = MEANINGS[problem.kind];
       return finding(ok, `${placeOf(problem)}${problem.detail}`, repair);
     });
-    if (knownSeq.seq > report.lastSeq) {
-      const last = `the journal ends at record ${report.lastSeq}`;
-      const detail = `${last}, ${knownSeq.from} tells of record ${knownSeq.seq}: what is between is lost`;
-      findings.push(finding(false, detail, LOST));
-    }
     for (const kept of await listFolder(files, directory)) {
       if (!kept.startsWith('torn-')) continue;
-      findings.push(finding(true, `${kept}: cut off by an earlier start, never acknowledged`));
+      findings.push(
+        finding(
+          true,
+          `${kept}: set aside by an earlier start, which found no word that it was acknowledged`,
+        ),
+      );
     }
     if (findings.every(({ ok }) => ok)) {
       findings.unshift(finding(true, `${report.records} records in ${report.segments} files`));
     }
-    return findings;
+    return { findings, refused: report.problems.some(({ kind }) => REFUSED.has(kind)) };
   } catch (error) {
     if (systemCode(error) === '') throw error;
-    return [finding(false, `it cannot be read: ${String(error)}`, 'Make it readable for you.')];
+    const detail = `it cannot be read: ${String(error)}`;
+    return { findings: [finding(false, detail, 'Make it readable for you.')], refused: true };
   }
 }
 
@@ -129,46 +136,21 @@ function placeOf({ file, line }: JournalProblem): string {
 const LOST =
   'Nothing brings them back but a copy of the file: put one in its place. Without one the rest is used as it is.';
 
+const REFUSED: ReadonlySet<JournalProblemKind> = new Set(['foreign-log', 'newer-version']);
+
 const MEANINGS: Readonly<Record<JournalProblemKind, { ok: boolean; repair: string }>> = {
   'torn-tail': { ok: true, repair: 'The next start of the run sets it aside.' },
   'no-line-feed': { ok: true, repair: 'The next start of the run mends it.' },
   'line-endings': { ok: true, repair: 'Keep the tool that rewrites line ends away from .git.' },
   gap: { ok: false, repair: LOST },
   junk: { ok: false, repair: 'No record is lost; what should not be there is passed over.' },
-  'foreign-log': { ok: false, repair: 'Move the file out: it belongs to another journal.' },
+  'foreign-log': {
+    ok: false,
+    repair: 'Move the file out, and put the right one in its place if it was taken away.',
+  },
   'newer-version': { ok: false, repair: 'Use the newer Troupe that wrote it.' },
   missing: { ok: false, repair: LOST },
 };
-
-/** Views and snapshots are written when their record is durable, so they tell of a journal that was cut at its end. */
-async function knownSeq(workspace: Workspace, run: string): Promise<KnownSeq> {
-  const { files } = workspace.deps;
-  const folder = runFolder(workspace.places, run);
-  let known: KnownSeq = { seq: 0, from: '' };
-  const note = (seq: number, from: string): void => {
-    if (Number.isSafeInteger(seq) && seq > known.seq) known = { seq, from };
-  };
-  for (const kind of ['mailboxes', 'sessions']) {
-    for (const name of await listFolder(files, `${folder}/views/${kind}`)) {
-      const path = `views/${kind}/${name}`;
-      const text = (await readText(files, `${folder}/${path}`)) ?? '';
-      note(lastSeqIn(text), path);
-    }
-  }
-  for (const name of await listFolder(files, `${folder}/snapshots`)) {
-    if (name.endsWith('.snap')) note(Number(name.slice(0, -5)), `snapshots/${name}`);
-  }
-  return known;
-}
-
-/** Of a view: one JSON object with its `seq` a line. The last line may be cut. */
-function lastSeqIn(text: string): number {
-  for (const line of text.trimEnd().split('\n').slice(-2).toReversed()) {
-    const seq = /"seq":(\d+)/.exec(line)?.[1];
-    if (seq !== undefined) return Number(seq);
-  }
-  return 0;
-}
 
 async function examineSpool(workspace: Workspace): Promise<Finding> {
   const { files } = workspace.deps;

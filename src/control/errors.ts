@@ -125,6 +125,13 @@ export const errors = {
       hint: 'Somebody copied it there. Nothing was changed; put the right folder back.',
       exit: EXIT.usage,
     }),
+  lostRecords: (run: string, what: string): TroupeError =>
+    new TroupeError({
+      code: 'control/lost-records',
+      message: `the journal of ${run} is damaged: ${what}`,
+      hint: 'What is shown is without them. `troupe doctor` says more.',
+      exit: EXIT.storage,
+    }),
   damagedRun: (run: string, path: string, why: string): TroupeError =>
     new TroupeError({
       code: 'control/damaged-run',

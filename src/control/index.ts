@@ -46,6 +46,7 @@ export {
   actorsOf,
   failedFinalGate,
   listRuns,
+  lossesOf,
   newestRun,
   type RunsAnswer,
   type RunView,

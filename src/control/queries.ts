@@ -6,7 +6,7 @@
 import type { Redactor } from '../events/index.ts';
 import type { Damage } from '../journal/index.ts';
 import { readJournal } from '../journal/index.ts';
-import type { TroupeError } from '../kernel/errors.ts';
+import { isTroupeError, type TroupeError } from '../kernel/errors.ts';
 import type { StoredRunRecord } from '../protocol/record.ts';
 import type { ActorRow, RunRow, TaskRow } from '../protocol/shapes.ts';
 import type { RunFile } from '../protocol/team.ts';
@@ -15,7 +15,10 @@ import type { Liveness, RunState } from '../supervisor/index.ts';
 import {
   actorRows,
   applyRecord,
+  describeGap,
+  describeLostEnd,
   makeRunState,
+  readKnownSeq,
   readTaskTexts,
   runRow,
   taskRows,
@@ -24,7 +27,7 @@ import type { Holder } from './deps.ts';
 import { errors } from './errors.ts';
 import { FIRST_RUN_LOOK_MS } from './limits.ts';
 import { blobsOf } from './payloads.ts';
-import { journalFolder } from './places.ts';
+import { journalFolder, runFolder } from './places.ts';
 import { listRunFiles, readRunFile } from './run-store.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -37,6 +40,8 @@ export interface RunView {
   /** Damage below the watermark: these records are lost. */
   readonly gaps: readonly Damage[];
   readonly redactor: Redactor;
+  /** Of the last intact record, the journal's own included. */
+  readonly lastSeq: number;
 }
 
 /** What is known of the supervisor; asked once for all runs of one command. */
@@ -108,17 +113,33 @@ export async function loadRun(
 ): Promise<RunView> {
   const state = makeRunState(file);
   const gaps: Damage[] = [];
+  let lastSeq = 0;
   const records = readJournal({
     files: workspace.deps.files,
     directory: journalFolder(workspace.places, file.id),
     onGap: (gap) => gaps.push(gap),
   });
   for await (const record of records) {
+    lastSeq = record.s;
     requireOwn(file.id, record);
     if (isRunRecord(record)) fold(state, record, gaps);
   }
   await readTaskTexts(state, blobsOf(workspace, file.id));
-  return { run: file.id, file, state, liveness, gaps, redactor: await workspace.redactor() };
+  const redactor = await workspace.redactor();
+  return { run: file.id, file, state, liveness, gaps, lastSeq, redactor };
+}
+
+/** What the run lost of its records, to be told; nothing when the journal has all that is known of it. */
+export async function lossesOf(workspace: Workspace, view: RunView): Promise<TroupeError[]> {
+  const { files } = workspace.deps;
+  const losses = view.gaps.map((gap) => errors.lostRecords(view.run, describeGap(gap)));
+  const known = await readKnownSeq(files, runFolder(workspace.places, view.run));
+  if (known.seq <= view.lastSeq) return losses;
+  // A writer may have gone on since the view was made.
+  const { lastSeq } = await loadRun(workspace, view.file, view.liveness);
+  const lostEnd = describeLostEnd(lastSeq, known);
+  if (lostEnd !== null) losses.push(errors.lostRecords(view.run, lostEnd));
+  return losses;
 }
 
 /** A journal that was copied from another run says nothing of this one. */
@@ -153,12 +174,21 @@ export async function listRuns(workspace: Workspace): Promise<RunsAnswer> {
   const { runs, damaged } = await listRunFiles(workspace);
   const report = runs.length === 0 ? NOBODY : await askLive(workspace);
   const rows: RunRow[] = [];
+  const unread: TroupeError[] = [];
   for (const [index, { run, file }] of runs.entries()) {
-    const view = await loadRun(workspace, file, livenessOf(report, run, index === 0));
-    rows.push(rowOf(view));
+    try {
+      const view = await loadRun(workspace, file, livenessOf(report, run, index === 0));
+      rows.push(rowOf(view));
+    } catch (error) {
+      // One that can't be read hides nothing of the others.
+      if (!isTroupeError(error) || !OF_A_JOURNAL.test(error.code)) throw error;
+      unread.push(error);
+    }
   }
-  return { rows, damaged };
+  return { rows, damaged: [...damaged, ...unread] };
 }
+
+const OF_A_JOURNAL = /^journal\/|^control\/foreign-journal$/;
 
 const NOBODY: LiveReport = { holder: null, status: null };
 

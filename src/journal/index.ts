@@ -31,6 +31,7 @@ export { type SealJournalOptions, type SealReport, sealJournal } from './seal.ts
 export {
   type JournalProblem,
   type JournalProblemKind,
+  type KnownSeq,
   type VerifyJournalOptions,
   type VerifyReport,
   verifyJournal,

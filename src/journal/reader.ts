@@ -46,7 +46,7 @@ export class Cursor implements ScanSink {
   #options: ReadJournalOptions;
   #limits: JournalLimits;
   #from: number;
-  #expected: HeadExpectation = { log: null, name: null };
+  #expected: HeadExpectation;
   #scanner: Scanner;
   #file: string | null = null;
   #source: Source | null = null;
@@ -60,6 +60,7 @@ export class Cursor implements ScanSink {
     this.#options = options;
     this.#limits = withDefaults(options.limits);
     this.#from = options.from ?? 1;
+    this.#expected = { directory: options.directory, log: null, name: null };
     this.#scanner = new Scanner(this, { ...this.#limits, adopt: false });
   }
 

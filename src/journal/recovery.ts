@@ -185,7 +185,7 @@ class Collected implements ScanSink {
 
   constructor(options: RecoverOptions) {
     this.#options = options;
-    this.expected = { log: null, name: options.name };
+    this.expected = { directory: options.directory, log: null, name: options.name };
   }
 
   record(view: RecordView): void {

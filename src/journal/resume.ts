@@ -57,7 +57,7 @@ async function misfit(
 ): Promise<string | null> {
   const { place } = snapshot;
   const { names, expected } = options;
-  const log = { log: place.log, name: expected.name };
+  const log = { ...expected, log: place.log };
   if (expected.name !== null && place.name !== expected.name) return 'it is of another journal';
   for (const name of names.slice(0, names.indexOf(file) + 1)) {
     // A packed one would have to be unpacked for its head; the doctor looks at it.

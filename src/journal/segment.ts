@@ -115,6 +115,7 @@ export function parseSegmentHead(view: RecordView): SegmentHead | null {
 
 /** What a journal's heads must say; null is not known yet. */
 export interface HeadExpectation {
+  readonly directory: string;
   log: string | null;
   name: string | null;
 }
@@ -125,14 +126,15 @@ export function checkHead(
   file: string,
   expected: HeadExpectation,
 ): TroupeError | null {
-  if (head.version > FORMAT_VERSION) return errors.newerVersion(file, head.version);
+  const path = `${expected.directory}/${file}`;
+  if (head.version > FORMAT_VERSION) return errors.newerVersion(path, head.version);
   expected.log ??= head.log;
   expected.name ??= head.name;
   if (head.log !== expected.log) {
-    return errors.foreign(file, { field: 'log', found: head.log, expected: expected.log });
+    return errors.foreign(path, { field: 'log', found: head.log, expected: expected.log });
   }
   if (head.name !== expected.name) {
-    return errors.foreign(file, { field: 'name', found: head.name, expected: expected.name });
+    return errors.foreign(path, { field: 'name', found: head.name, expected: expected.name });
   }
   return null;
 }

@@ -48,11 +48,19 @@ export interface VerifyReport {
   readonly problems: readonly JournalProblem[];
 }
 
+/** `from` names who says so; `seq` 0: nobody says anything. */
+export interface KnownSeq {
+  readonly seq: number;
+  readonly from: string;
+}
+
 export interface VerifyJournalOptions {
   readonly files: Files;
   readonly directory: string;
   /** The name its heads must carry; any when left out. */
   readonly name?: string | undefined;
+  /** What something beside the journal says was recorded and durable; asked before the journal is read. */
+  readonly known?: KnownSeq | undefined;
   readonly limits?: Partial<JournalLimits> | undefined;
 }
 
@@ -62,7 +70,7 @@ const HARMLESS = new Set<JournalProblemKind>(['torn-tail', 'no-line-feed', 'line
 export async function verifyJournal(options: VerifyJournalOptions): Promise<VerifyReport> {
   const limits = withDefaults(options.limits);
   const names = await listSegments(options.files, options.directory);
-  const findings = new Findings(options.name ?? null);
+  const findings = new Findings(options.directory, options.name ?? null);
   const scanner = new Scanner(findings, { ...limits, adopt: isBase(names[0] ?? '') });
   findings.scanner = scanner;
   for (const [index, file] of names.entries()) {
@@ -71,7 +79,9 @@ export async function verifyJournal(options: VerifyJournalOptions): Promise<Veri
   }
   if (isPacked(names.at(-1) ?? '')) scanner.endPacked();
   const torn = names.length === 0 ? null : scanner.endLast();
-  if (torn !== null) findings.torn(torn);
+  const known = options.known ?? { seq: 0, from: '' };
+  if (known.seq >= scanner.next) findings.lostEnd(scanner, torn, known);
+  else if (torn !== null) findings.torn(torn);
   if (names.length === 0) findings.add('missing', { file: '', line: 0, offset: 0 }, noJournal);
   return {
     ok: findings.problems.every((problem) => HARMLESS.has(problem.kind)),
@@ -98,9 +108,11 @@ class Findings implements ScanSink {
   readonly expected: HeadExpectation;
   records = 0;
   scanner: Scanner | null = null;
+  /** Files that are no part of this journal: what else is wrong in them says nothing of it. */
+  #refused: Set<string> = new Set();
 
-  constructor(name: string | null) {
-    this.expected = { log: null, name };
+  constructor(directory: string, name: string | null) {
+    this.expected = { directory, log: null, name };
   }
 
   add(kind: JournalProblemKind, place: Place, detail: string): void {
@@ -116,17 +128,29 @@ class Findings implements ScanSink {
   }
 
   damage(damage: Damage): void {
-    const { fromSeq, toSeq, bytes, cause } = damage;
+    const { fromSeq, toSeq, bytes, cause, file } = damage;
+    if (this.#refused.has(file)) return;
     if (toSeq < fromSeq) {
       const where = fromSeq === 1 ? 'at the start' : `after record ${fromSeq - 1}`;
       this.add('junk', damage, `${bytes} bytes ${where} are no part of the log (${cause}).`);
       return;
     }
-    const lost = fromSeq === toSeq ? `Record ${fromSeq} is` : `Records ${fromSeq} to ${toSeq} are`;
-    this.add('gap', damage, `${lost} lost (${cause}, ${bytes} damaged bytes).`);
+    const how = bytes === 0 ? 'no file holds what was there' : `${bytes} damaged bytes`;
+    this.add('gap', damage, `${lostRecords(fromSeq, toSeq)} lost (${cause}, ${how}).`);
+  }
+
+  /** The end of the log is cut away or damaged, and something beside it knows that more was durable. */
+  lostEnd(scanner: Scanner, torn: TornTail | null, known: KnownSeq): void {
+    const { file, line, offset, next } = scanner;
+    if (this.#refused.has(file)) return;
+    const how = torn === null ? 'ends before' : 'is damaged';
+    const where = torn === null ? 'them' : 'from here on';
+    const detail = `${lostRecords(next, known.seq)} lost: the log ${how} ${where}, but ${known.from} tells of record ${known.seq}.`;
+    this.add('gap', torn ?? { file, line, offset }, detail);
   }
 
   torn(torn: TornTail): void {
+    if (this.#refused.has(torn.file)) return;
     const more = torn.records === 0 ? '' : `, ${torn.records} intact records behind it`;
     const detail = `The log ends in the middle of record ${torn.fromSeq}${more}; it was never acknowledged.`;
     this.add('torn-tail', torn, detail);
@@ -136,8 +160,14 @@ class Findings implements ScanSink {
     const error = checkHead(head, file, this.expected);
     if (error === null) return;
     const kind = error.code === 'journal/newer-version' ? 'newer-version' : 'foreign-log';
-    this.add(kind, { file, line: 1, offset: 0 }, error.message);
+    this.#refused.add(file);
+    const detail = error.message.replace(`${this.expected.directory}/${file}`, 'The file');
+    this.add(kind, { file, line: 1, offset: 0 }, detail);
   }
+}
+
+function lostRecords(fromSeq: number, toSeq: number): string {
+  return fromSeq === toSeq ? `Record ${fromSeq} is` : `Records ${fromSeq} to ${toSeq} are`;
 }
 
 async function checkSegment(

@@ -3,18 +3,25 @@
  * a fold that cannot bridge a gap says so instead of guessing (design §4).
  */
 
-import type { Damage, RecoveryReport } from '../journal/index.ts';
+import type { Damage, KnownSeq, RecoveryReport } from '../journal/index.ts';
 import { EXIT, ensureError, TroupeError } from '../kernel/index.ts';
 import type { StoredRunRecord } from '../protocol/index.ts';
+import { describeLostEnd } from './known.ts';
 
 /** One sentence for each thing that the journal reported; none when it is whole. */
-export function describeDamage(report: RecoveryReport): string[] {
+export function describeDamage(report: RecoveryReport, known?: KnownSeq): string[] {
   const texts = report.gaps.map(describeGap);
-  if (report.torn !== null) {
+  const { torn, lastSeq } = report;
+  const lostEnd = known === undefined ? null : describeLostEnd(lastSeq, known);
+  if (torn !== null) {
+    const place = `${torn.file}:${torn.line}: `;
     texts.push(
-      `${report.torn.file}:${report.torn.line}: a torn tail was set aside; nothing in it had been promised`,
+      lostEnd === null
+        ? `${place}a torn tail was set aside; nothing in it had been promised`
+        : `${place}damaged bytes were set aside as ${torn.kept}`,
     );
   }
+  if (lostEnd !== null) texts.push(lostEnd);
   return texts;
 }
 

@@ -17,8 +17,10 @@ export type {
   Supervisor,
   SupervisorDeps,
 } from './contract.ts';
+export { describeGap } from './damage.ts';
 export { refusalOfAnswer } from './decide/asks/refusals.ts';
 export { GrantBook } from './grants.ts';
+export { describeLostEnd, readKnownSeq } from './known.ts';
 export { type Liveness, NOT_ALIVE } from './live.ts';
 export type { PolicySource } from './policy-source.ts';
 export {

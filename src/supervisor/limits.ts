@@ -122,3 +122,6 @@ export const SPREAD_EACH_MS = 250;
 export const SPREAD_MAX_MS: number = 10_000;
 /** So often requests that wait for a provider are looked at, at least. */
 export const OUTLET_LOOK_MS: number = 60_000;
+
+/** Read of the end of a view, to find the newest record that it tells of: two of its longest usual lines. */
+export const VIEW_END_BYTES: number = 256 * 1024;

@@ -154,7 +154,12 @@ class RunningSupervisor implements Supervisor {
     const format = { codec: this.deps.codec, version: this.deps.version };
     const blobs = this.blobsIn(directory);
     const shared = { clock, logger, views, format, blobs };
-    const taken = { ...this.deps, ...shared, directory: `${directory}/journal` };
+    const taken = {
+      ...this.deps,
+      ...shared,
+      directory: `${directory}/journal`,
+      folder: directory,
+    };
     const { journal, state, damage } = await takeUp(file, taken);
     const processes = new ProcessHost({
       ...this.deps,

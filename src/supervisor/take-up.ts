@@ -2,11 +2,18 @@
  * What a term begins with: the journal open, the state of the run, its views. With a snapshot that fits, only the records after
  * it are folded; what lies before is checked for damage all the same, the first part of it before the run goes on.
  */
-import { type BlobStore, type Journal, openJournal, readJournal } from '../journal/index.ts';
+import {
+  type BlobStore,
+  type Journal,
+  type KnownSeq,
+  openJournal,
+  readJournal,
+} from '../journal/index.ts';
 import { type Clock, ensureError, type Files, type Logger, type Random } from '../kernel/index.ts';
 import type { Envelope, RunFile, StoredRunRecord } from '../protocol/index.ts';
 import { describeDamage, describeGap, Fold } from './damage.ts';
 import { noteLetter, type ViewFiles } from './effects/views.ts';
+import { readKnownSeq } from './known.ts';
 import { CHECK_FIRST_RECORDS } from './limits.ts';
 import { openSnapshot, type SnapshotFormat } from './snapshot.ts';
 import { applyRecord, makeRunState, type RunState } from './state.ts';
@@ -22,6 +29,8 @@ export interface TakeUpDeps {
   readonly blobs: Pick<BlobStore, 'get'>;
   /** Of the journal. */
   readonly directory: string;
+  /** The run's. */
+  readonly folder: string;
 }
 
 export interface TakenUp {
@@ -40,6 +49,7 @@ export interface Damage {
 export async function takeUp(file: RunFile, deps: TakeUpDeps): Promise<TakenUp> {
   const { files, clock, random, logger, views, format, blobs, directory } = deps;
   await views.look();
+  const known = await readKnownSeq(files, deps.folder);
   let state = makeRunState(file);
   const fold = new Fold((record) => {
     const letters: Envelope[] = [];
@@ -67,12 +77,12 @@ export async function takeUp(file: RunFile, deps: TakeUpDeps): Promise<TakenUp> 
   logger.log('info', 'the journal of a run is open', { run: file.id, records, snapshot });
   await readTaskTexts(state, blobs);
   await views.open();
-  return { journal, state, damage: await findDamage(journal, deps) };
+  return { journal, state, damage: await findDamage(journal, known, deps) };
 }
 
-async function findDamage(journal: Journal, deps: TakeUpDeps): Promise<Damage> {
+async function findDamage(journal: Journal, knownSeq: KnownSeq, deps: TakeUpDeps): Promise<Damage> {
   const { snapshot } = journal.report;
-  const known = describeDamage(journal.report);
+  const known = describeDamage(journal.report, knownSeq);
   if (snapshot.seq === 0) return { known, more: Promise.resolve([]) };
   const check = new SparedCheck(snapshot.seq, deps);
   const first = await check.first();

@@ -87,6 +87,21 @@ describe('a damaged journal', () => {
     expect(told.join()).toContain(`000000000001.jsonl:${line}`);
   });
 
+  it('J6: acknowledged records that are gone from the very end are named in mail to the user, not called a torn tail', async () => {
+    const { repo, journal } = await stoppedRun();
+    const lines = readFileSync(journal, 'utf8').split('\n');
+    const kept = lines.findLastIndex((line) => line.includes('"proc.started"')) + 1;
+    writeFileSync(journal, `${lines.slice(0, kept).join('\n')}\n${'\0'.repeat(300)}`);
+    const next = await inlineSupervisor(repo);
+    await next.supervisor.resumeRun('r1');
+    expect((await next.supervisor.finished('r1')).state).toBe('done');
+    await next.supervisor.close();
+    const told = next.records.flatMap((record) => record.mail ?? []).map((one) => one.body.text);
+    expect(told.join()).toContain(`records ${kept + 1} to `);
+    expect(told.join()).toContain('damaged bytes were set aside as torn-');
+    expect(told.join()).not.toContain('nothing in it had been promised');
+  });
+
   it('J6: without a snapshot, where the rest does not fit together any more, the resume says which records are lost, and changes nothing', async () => {
     const { repo, journal } = await stoppedRun();
     flip(journal, (text) => text.includes('"task.finished"'));

@@ -118,7 +118,7 @@ test('a torn end is harmless, a journal that was cut is not: views and snapshots
   const { code, bad } = doctor();
   expect(code).toBe(1);
   expect(bad.map(({ detail }) => detail)).toEqual([
-    `the journal ends at record 4, views/mailboxes/user.jsonl tells of record ${lines.length + 5}: what is between is lost`,
+    `${SEGMENT}:5: Records 5 to ${lines.length + 5} are lost: the log ends before them, but views/mailboxes/user.jsonl tells of record ${lines.length + 5}.`,
   ]);
 });
 
@@ -132,4 +132,51 @@ test('a head that was rewritten, and mail that was refused', () => {
   world.write('.git/troupe/spool/refused/env_1.json', '{}');
   expect(doctor().bad).toMatchObject([{ check: 'spool' }]);
   expect(doctor().bad[0]?.detail).toContain('env_1.json');
+});
+
+test.each([
+  {
+    how: 'cut away',
+    make: (rest: string) => rest.replaceAll(/./gs, ''),
+    place: 'ends before them',
+  },
+  {
+    how: 'nulled',
+    make: (rest: string) => '\0'.repeat(rest.length),
+    place: 'is damaged from here on',
+  },
+])(
+  'J5: acknowledged records at the very end that were $how are named, not called a torn tail',
+  ({ make, place }) => {
+    const lines = linesOf();
+    const kept = lines.findIndex((line) => line.includes('"task.finished"'));
+    const good = `${lines.slice(0, kept).join('\n')}\n`;
+    const rest = lines.slice(kept).join('\n');
+    writeFileSync(journal(), `${good}${make(rest)}`);
+    const damaged = readFileSync(journal());
+    const { code, bad } = doctor();
+    expect(code).toBe(1);
+    expect(bad).toHaveLength(1);
+    const told = new RegExp(
+      `^${SEGMENT}:${kept + 1}: Records ${kept + 1} to \\d+ are lost: the log ${place}, but snapshots/\\d+.snap tells of record \\d+\\.$`,
+    );
+    expect(bad[0]?.detail).toMatch(told);
+    const tail = world.troupe('tail', '--json');
+    expect(tail.code).toBe(0);
+    expect(tail.stderr).toMatch(
+      new RegExp(`the journal of d1 is damaged: the end of the journal: records ${kept + 1} to `),
+    );
+    expect(readFileSync(journal()).equals(damaged)).toBe(true);
+  },
+);
+
+test('J5: a record lost in the middle is told by `troupe tail` too', () => {
+  const lines = linesOf();
+  writeFileSync(
+    journal(),
+    lines.with(5, (lines[5] ?? '').replace('"at":"2', '"at":"9')).join('\n'),
+  );
+  expect(world.troupe('tail').stderr).toContain(
+    `the journal of d1 is damaged: ${SEGMENT}:6: record 6 lost (checksum)`,
+  );
 });

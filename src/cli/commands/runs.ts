@@ -29,7 +29,7 @@ export async function run(context: Context): Promise<ExitCode> {
   if (context.json) {
     context.printJson(rows);
   } else if (rows.length === 0) {
-    context.print(noRunYet(context));
+    if (damaged.length === 0) context.print(noRunYet(context));
   } else {
     context.print(renderTable(COLUMNS, rows, context));
   }

@@ -2,6 +2,7 @@
 import {
   checkActors,
   followMail,
+  lossesOf,
   readMail,
   viewNewest,
   viewRun,
@@ -11,6 +12,7 @@ import { EXIT, type ExitCode } from '../../kernel/errors.ts';
 import type { MailRow } from '../../protocol/shapes.ts';
 import type { OptionValues } from '../command.ts';
 import type { Context } from '../context.ts';
+import { tellWarning } from '../failure.ts';
 import { tellNoRun } from '../no-run.ts';
 import { count, flag, text } from '../options.ts';
 import { safeText } from '../text/safe.ts';
@@ -33,7 +35,12 @@ export async function run(
   const wanted = text(options, 'run');
   const known =
     wanted === undefined ? await viewNewest(workspace) : await viewRun(workspace, wanted, 'tail');
-  if (known !== null) checkActors(known, args);
+  if (known !== null) {
+    checkActors(known, args);
+    for (const loss of await lossesOf(workspace, known)) {
+      tellWarning(context.io, loss);
+    }
+  }
   if (!flag(options, 'follow')) {
     if (known === null) return tellNoRun(context);
     for (const row of await readMail(workspace, known, query)) show(row);

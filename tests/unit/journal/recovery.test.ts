@@ -250,7 +250,11 @@ test('a segment of another run among the own ones is refused, by file, and nothi
   await world.filled(2);
   await world.put(await other.bytes(SECOND), SECOND);
   const before = await world.bytes(SECOND);
-  const refused = { code: 'journal/foreign', exit: 2, data: { file: SECOND, field: 'log' } };
+  const refused = {
+    code: 'journal/foreign',
+    exit: 2,
+    data: { file: `${DIRECTORY}/${SECOND}`, field: 'log' },
+  };
   await expect(world.open()).rejects.toMatchObject(refused);
   await expect(world.read()).rejects.toMatchObject({ code: 'journal/foreign' });
   expect(await world.bytes(SECOND)).toEqual(before);
