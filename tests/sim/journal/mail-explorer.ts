@@ -215,7 +215,7 @@ function drawLetters(random: SeededRandom, prefix: string): Letter[] {
   const count = 4 + random.below(5);
   const dying = random.below(count * 3);
   return Array.from({ length: count }, (_, index) => {
-    const id = `${prefix}-${index}${random.next() < 0.08 ? LARGE_ID : ''}`;
+    const id = `${prefix}-${index}${random.next() < 0.03 ? LARGE_ID : ''}`;
     const to = random.next() < 0.08 ? 'nobody' : (random.pick(['lead', 'ada', 'bo']) ?? 'lead');
     const next = random.pick(['lead', 'ada', 'bo', 'user', 'cy'].filter((name) => name !== to));
     const verb = index === dying ? 'die' : random.next() < 0.5 ? `forward ${next}` : 'keep';
