@@ -54,12 +54,21 @@ const SEED_STATES_MAX = 3_000;
 const began = performance.now();
 const counts = { journal: 0, mail: 0 };
 let total = 0;
+let at = '';
+let finished = false;
+// A history in which nothing moves any more empties the event loop: that is a broken promise too.
+process.on('exit', (code) => {
+  if (finished || code !== 0) return;
+  console.error(`explore: ${at} stands still`);
+  process.exitCode = 1;
+});
 for (let index = 0; total < statesMax; index += 1) {
   const seed = index === 0 ? values.seed : `${values.seed}.${index}`;
   for (const [what, run] of [
     ['journal', explore],
     ['mail', exploreMail],
   ]) {
+    at = `${what}, seed ${seed}`;
     const { states, violation } = await run(
       seed,
       faithful,
@@ -77,6 +86,7 @@ for (let index = 0; total < statesMax; index += 1) {
     total += states;
   }
 }
+finished = true;
 const seconds = (performance.now() - began) / 1000;
 console.log(
   `${total} crash states (${counts.journal} of the journal, ${counts.mail} of mail), seed ${values.seed}: ` +

@@ -10,9 +10,11 @@ export interface Appended {
   readonly durable: Promise<void>;
 }
 
+export type Reserved = boolean | 'last';
+
 export interface AppendOptions {
-  /** May use up the reserve when the disk is full: for the records that tell of it. */
-  readonly reserved?: boolean;
+  /** May use up the reserve when the disk is full: for what was begun, and `last` for the one record that tells of it. */
+  readonly reserved?: Reserved;
   /** Default `durable`. Another one stands in the record, as `l`. */
   readonly level?: Level;
   /**

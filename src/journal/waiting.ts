@@ -1,5 +1,6 @@
 /** One record on its way to the disk. */
 import type { TroupeError } from '../kernel/index.ts';
+import type { Reserved } from './handle.ts';
 import type { Level, RecordBody } from './record.ts';
 import { FRAME_BYTES_MAX } from './record.ts';
 
@@ -14,7 +15,7 @@ export interface Waiting {
   after: Promise<RecordBody | null> | null;
   readonly cost: number;
   readonly level: Exclude<Level, 'memory'>;
-  readonly reserved: boolean;
+  readonly reserved: Reserved;
   /** Known once it is in a batch: its crc, and where it ends in the batch. */
   crc: number;
   end: number;
@@ -39,7 +40,7 @@ export interface WaitingParts {
   readonly body: RecordBody | null;
   readonly text: string | null;
   readonly level: Waiting['level'];
-  readonly reserved: boolean;
+  readonly reserved: Reserved;
   readonly after?: Promise<RecordBody | null> | undefined;
 }
 

@@ -17,7 +17,7 @@ import type { Clock, Files, TroupeError } from '../kernel/index.ts';
 import { invariant } from '../kernel/index.ts';
 import { Batch, utf8Length } from './batch.ts';
 import * as errors from './errors.ts';
-import type { Appended, AppendOptions, Journal, LiveRecord } from './handle.ts';
+import type { Appended, AppendOptions, Journal, LiveRecord, Reserved } from './handle.ts';
 import type { JournalLimits } from './limits.ts';
 import { findPlace } from './place.ts';
 import type { RecordBody } from './record.ts';
@@ -136,7 +136,7 @@ export class Writer implements Journal {
       this.#tell({ ...body, s: 0, d: this.#durableSeq, l: level });
       return { seq: 0, durable: Promise.resolve() };
     }
-    const reserved = options.reserved === true;
+    const reserved = options.reserved ?? false;
     this.#checkRoom(reserved);
     const { seq, durable } = this.#enqueue({ body, text, level, reserved, after });
     return { seq, durable };
@@ -188,7 +188,7 @@ export class Writer implements Journal {
     }
     try {
       await this.#tail.close();
-      if (this.#deps.reserve.present) await this.#deps.reserve.release();
+      await this.#deps.reserve.release();
     } catch (error) {
       // What was promised is durable or already rejected; the disk's last word is for whoever listens.
       this.#failStop('close', error);
@@ -206,12 +206,12 @@ export class Writer implements Journal {
     if (bytes > max) throw errors.recordTooLarge(kind, { bytes, max });
   }
 
-  #checkRoom(reserved: boolean): void {
+  #checkRoom(reserved: Reserved): void {
     const { directory, limits, clock } = this.#deps;
     if (this.#queuedCost > limits.queueBytesMax) {
       throw errors.overloaded(directory, this.#queuedCost);
     }
-    if (!reserved && clock.monotonicMs() < this.#fullUntilMs)
+    if (reserved === false && clock.monotonicMs() < this.#fullUntilMs)
       throw errors.full(directory, undefined);
   }
 
@@ -345,7 +345,9 @@ export class Writer implements Journal {
   async #writeFull(cause: unknown): Promise<boolean> {
     try {
       await this.#tail.rollBack();
-      if (this.#hasReserved() && (await this.#deps.reserve.giveBack(cause))) {
+      const { reserve } = this.#deps;
+      const last = this.#queue.some((item) => item.reserved === 'last');
+      if (this.#hasReserved() && (await reserve.giveBack(cause, last))) {
         return await this.#write();
       }
     } catch (error) {
@@ -357,7 +359,7 @@ export class Writer implements Journal {
   }
 
   #hasReserved(): boolean {
-    return this.#queue.some((item) => item.reserved);
+    return this.#queue.some((item) => item.reserved !== false);
   }
 
   #settle(done: readonly Waiting[], synced: boolean): void {

@@ -374,7 +374,7 @@ export class RunLoop {
     this.end.reject(cause);
   }
 
-  /** The journal keeps a reserve for this one record: why the run stands still. */
+  /** The journal keeps the last of its reserve for this one record: why the run stands still. */
   private async tellFull(cause: Error): Promise<void> {
     const { journal, clock } = this.deps;
     if (!isTroupeError(cause) || cause.code !== 'journal/full') return;
@@ -382,7 +382,7 @@ export class RunLoop {
     const record = { at: isoTime(clock.now()), run: [{ type: 'run.interrupted', text }] };
     try {
       const last = this.chained({ k: 'run', ...record } as RunRecord);
-      await journal.append({ ...last, k: 'run' }, { reserved: true }).durable;
+      await journal.append({ ...last, k: 'run' }, { reserved: 'last' }).durable;
     } catch (thrown) {
       this.deps.logger.log('error', 'nothing more could be recorded', {
         cause: ensureError(thrown).message,

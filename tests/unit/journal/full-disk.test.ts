@@ -31,7 +31,7 @@ test('J10: on a full disk nothing of the batch stays, its senders are told, and 
     'journal/full',
   ]);
   expect(await world.text()).toBe(before);
-  expect(await reserveSize(world)).toBe(2000);
+  expect(await reserveSize(world)).toBe(1000);
   world.files.spaceLeft = 5000;
   await world.clock.advance(100);
   const third = journal.append(body(60));
@@ -75,9 +75,24 @@ test('J10: a reserved record spends the reserve, which comes back before anythin
   world.files.spaceLeft = 9000;
   await world.clock.advance(200);
   expect(await outcome(journal.append(body(60)).durable)).toBe('durable');
-  expect(await reserveSize(world)).toBe(2000);
+  expect(await reserveSize(world)).toBe(1000);
   await journal.close();
   expect(await reserveSize(world)).toBe(-1);
+  expect((await world.verify()).problems).toEqual([]);
+});
+
+test('J10: what was begun leaves the last of the reserve to the one record that tells why nothing follows', async () => {
+  const world = new World();
+  const journal = await world.open({ limits: RESERVE });
+  world.files.spaceLeft = 0;
+  const step = (): Promise<string> =>
+    outcome(journal.append(body(300), { reserved: true }).durable);
+  const steps: string[] = [];
+  while (steps.at(-1) !== 'journal/full') steps.push(await step());
+  expect(steps.length).toBeGreaterThan(1);
+  const last = journal.append({ k: 'note', x: 'disk full' }, { reserved: 'last' });
+  expect(await outcome(last.durable)).toBe('durable');
+  await journal.close();
   expect((await world.verify()).problems).toEqual([]);
 });
 
