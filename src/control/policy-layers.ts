@@ -170,7 +170,7 @@ async function readLayer(
 ): Promise<Layer | null> {
   const { place, needed, warnings } = o;
   const { name, path, shown = path } = place;
-  const bytes = await readPolicy(deps, path, { shown, needed });
+  const bytes = await readPolicy(deps, path, { shown, needed, mayLink: name !== 'project' });
   if (bytes === null) return null;
   const outcome = parsePolicy(bytes, checkPolicy);
   if (outcome.kind === 'problems') throw problemsError('control/policy', shown, outcome.problems);
@@ -185,12 +185,14 @@ async function readLayer(
 async function readPolicy(
   { files }: Deps,
   path: string,
-  o: { readonly shown: string; readonly needed: boolean },
+  o: { readonly shown: string; readonly needed: boolean; readonly mayLink: boolean },
 ): Promise<Uint8Array | null> {
   const { shown } = o;
   try {
     const stat = await files.stat(path);
     if (stat?.kind === 'other') throw unusable(shown, 'it is no regular file');
+    // A link in a repository leads wherever its author likes: to a device without end, or to a pipe.
+    if (stat?.kind === 'link' && !o.mayLink) throw unusable(shown, 'it is a link');
     if (stat !== null && stat.size > POLICY_BYTES_MAX) throw unusable(shown, 'it is too large');
     return await files.readFile(path);
   } catch (error) {

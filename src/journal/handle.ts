@@ -2,6 +2,7 @@
 import type { TroupeError } from '../kernel/index.ts';
 import type { Level, RecordBody } from './record.ts';
 import type { RecoveryReport } from './recovery.ts';
+import type { Reserved } from './waiting.ts';
 
 export interface Appended {
   /** Known at once, and void when `durable` rejects; of `memory` it is 0. */
@@ -9,8 +10,6 @@ export interface Appended {
   /** Resolves, in order, when the record has reached its level. May be left unobserved. */
   readonly durable: Promise<void>;
 }
-
-export type Reserved = boolean | 'last';
 
 export interface AppendOptions {
   /** May use up the reserve when the disk is full: for what was begun, and `last` for the one record that tells of it. */

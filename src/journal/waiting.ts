@@ -1,8 +1,10 @@
 /** One record on its way to the disk. */
 import type { TroupeError } from '../kernel/index.ts';
-import type { Reserved } from './handle.ts';
 import type { Level, RecordBody } from './record.ts';
 import { FRAME_BYTES_MAX } from './record.ts';
+
+/** Whether a record may use up the reserve; `last`: also what is kept of it for the last word. */
+export type Reserved = boolean | 'last';
 
 export interface Waiting {
   /** 0 until its place in the order is given. */

@@ -17,7 +17,7 @@ import type { Clock, Files, TroupeError } from '../kernel/index.ts';
 import { invariant } from '../kernel/index.ts';
 import { Batch, utf8Length } from './batch.ts';
 import * as errors from './errors.ts';
-import type { Appended, AppendOptions, Journal, LiveRecord, Reserved } from './handle.ts';
+import type { Appended, AppendOptions, Journal, LiveRecord } from './handle.ts';
 import type { JournalLimits } from './limits.ts';
 import { findPlace } from './place.ts';
 import type { RecordBody } from './record.ts';
@@ -27,7 +27,7 @@ import type { Reserve } from './reserve.ts';
 import { isFull } from './reserve.ts';
 import type { SnapshotStore } from './snapshot.ts';
 import type { Tail } from './tail.ts';
-import type { RecordPlace, Waiting, WaitingParts } from './waiting.ts';
+import type { RecordPlace, Reserved, Waiting, WaitingParts } from './waiting.ts';
 import { makeWaiting } from './waiting.ts';
 
 /** Where recovery ended and writing begins. */

@@ -256,17 +256,24 @@ export type AnswerCheck =
   /** It asks about something else than what was shown. */
   | { readonly kind: 'stale'; readonly ask: Ask };
 
+/** What every id begins with, and so many characters after it name one: less is a slip, not an answer. */
+const ASK_PREFIX = 'ask_';
+const ID_CHARS_MIN = 4;
+
+const names = (id: string, one: string): boolean =>
+  id.length >= ASK_PREFIX.length + ID_CHARS_MIN && one.startsWith(id);
+
 /** P30. `id` may be the beginning of one; without a digest the answer is for what is asked now. */
 export function checkAnswer(state: AskState, id: string, digest: string | null): AnswerCheck {
   const ended = state.ended.get(id);
   if (ended !== undefined) return { kind: 'ended', id, ended };
   const open = [...state.asks.values()].filter((ask) => ask.answer === null);
   const found = open.filter((ask) => ask.id === id);
-  const near = found.length > 0 ? found : open.filter((ask) => id !== '' && ask.id.startsWith(id));
+  const near = found.length > 0 ? found : open.filter((ask) => names(id, ask.id));
   const [ask] = near;
   if (near.length > 1) return { kind: 'several', ids: near.map((one) => one.id) };
   if (ask === undefined) {
-    const past = [...state.ended].filter(([one]) => id !== '' && one.startsWith(id));
+    const past = [...state.ended].filter(([one]) => names(id, one));
     const [last] = past;
     return last === undefined || past.length > 1
       ? { kind: 'unknown' }

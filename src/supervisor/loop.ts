@@ -98,6 +98,8 @@ export class RunLoop {
   private readonly answers = new Map<Token, Answer>();
   private readonly end: Answer;
   private durableSeq: number;
+  /** Where the audit chain stood when the last record became durable: what the journal refused is no part of it. */
+  private durableTip: ChainTip;
   /** Records that are not durable yet. */
   private uncommitted = 0;
   private busy = false;
@@ -111,6 +113,7 @@ export class RunLoop {
     this.live = live;
     this.deps = deps;
     this.durableSeq = deps.journal.durableSeq;
+    this.durableTip = state.audit;
     this.damage = deps.damage.known;
     void deps.damage.more.then((damage) => {
       if (damage.length > 0 && !this.closed) this.post({ type: 'damaged', damage });
@@ -243,6 +246,7 @@ export class RunLoop {
     durable.then(
       () => {
         this.durableSeq = Math.max(this.durableSeq, seq);
+        this.durableTip = stored.audit ?? this.durableTip;
         this.uncommitted -= 1;
         this.release();
         if (this.inbox.size > 0) this.workOff();
@@ -266,10 +270,10 @@ export class RunLoop {
   }
 
   /** P50. */
-  private chained(record: RunRecord): RunRecord {
+  private chained(record: RunRecord, tip: ChainTip = this.state.audit): RunRecord {
     const { audit } = this.deps;
     if (audit === undefined || !isAudited({ ...record })) return record;
-    return { ...record, audit: markFor({ ...record }, this.state.audit, audit.keys) };
+    return { ...record, audit: markFor({ ...record }, tip, audit.keys) };
   }
 
   /** S5: hands over what is durable, in order. */
@@ -381,7 +385,7 @@ export class RunLoop {
     const text = 'stopped: no space is left on the disk';
     const record = { at: isoTime(clock.now()), run: [{ type: 'run.interrupted', text }] };
     try {
-      const last = this.chained({ k: 'run', ...record } as RunRecord);
+      const last = this.chained({ k: 'run', ...record } as RunRecord, this.durableTip);
       await journal.append({ ...last, k: 'run' }, { reserved: 'last' }).durable;
     } catch (thrown) {
       this.deps.logger.log('error', 'nothing more could be recorded', {

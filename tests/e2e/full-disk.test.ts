@@ -107,6 +107,9 @@ test.skipIf('why' in mounted)(
     const tasks = JSON.parse(world.troupe('tasks', '--json').stdout);
     expect(tasks.map((task: { state: string }) => task.state)).toEqual(['done', 'done']);
     expect(world.troupe('doctor').code).toBe(0);
+    // P50: what the journal had no room for is no gap in the chain.
+    const verified = world.troupe('audit', 'verify');
+    expect(verified.code, verified.stdout).toBe(0);
     world.remove();
   },
 );

@@ -134,6 +134,20 @@ test('a policy that can’t be read starts nothing, and says where (exit 2)', ()
   expect(JSON.parse(world.troupe('runs', '--json').stdout)).toEqual([]);
 });
 
+test('P20: a policy of the repository that is a link is refused, wherever it leads', () => {
+  const world = makeScene({ calls: CALLS });
+  mkdirSync(join(world.repo, '.troupe'), { recursive: true });
+  symlinkSync('/dev/zero', join(world.repo, '.troupe/policy.yaml'));
+  for (const words of [
+    ['run', 'team.yaml', '--headless'],
+    ['policy', 'explain', 'ls'],
+  ]) {
+    const done = world.troupe(...words);
+    expect(done.code, words.join(' ')).toBe(2);
+    expect(done.stderr).toMatch(/policy\.yaml: it is a link/);
+  }
+});
+
 test('P20 P21: a policy that breaks while a run goes on stands as it was, without its allows, and everyone is told', () => {
   const world = makeScene({
     calls: [

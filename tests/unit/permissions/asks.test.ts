@@ -163,3 +163,16 @@ test('P32: fifty actors that ask at once take turns, and equal questions are one
   queue.run({ kind: 'create', actor: 2, what: 0 });
   expect(openAsks(queue.state)).toHaveLength(150);
 });
+
+test('P30: the beginning of an id names an ask only with four characters of its own', () => {
+  const queue = new Queue();
+  queue.run({ kind: 'create', actor: 1, what: 1 });
+  const [ask] = openAsks(queue.state);
+  if (ask === undefined) throw new Error('nothing was asked');
+  const id = 'ask_0123456789abcdef0123456789abcdef';
+  const state = { ...queue.state, asks: new Map([[id, { ...ask, id }]]) };
+  for (const short of ['', 'a', 'ask_', id.slice(0, 7)]) {
+    expect(checkAnswer(state, short, null).kind, short).toBe('unknown');
+  }
+  expect(checkAnswer(state, id.slice(0, 8), null).kind).toBe('ok');
+});

@@ -9,8 +9,8 @@ export function refusalOfAnswer(check: ReturnType<typeof checkAnswer>, id: strin
     case 'unknown':
       return {
         code: 'ask/unknown',
-        message: `There is no ask "${id}" in this run`,
-        hint: HINT,
+        message: `There is no ask "${id}"`,
+        hint: `Give its id, or "ask_" and the first four characters after it or more. ${HINT}`,
         exit: EXIT.notFound,
       };
     case 'several':
