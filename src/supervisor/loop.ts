@@ -241,8 +241,9 @@ export class RunLoop {
     const letters: Envelope[] = [];
     applyRecord(this.state, stored, (change) => noteLetter(letters, change));
     if (stored.texts !== undefined) putTaskTexts(this.state, (ref) => textOf(out, ref));
+    // Before the rest: the end of a run is also the end of its processes, and waits for hooks that run.
     const noticed = noticedBy(this.live, this.state, stored);
-    this.pending.push({ seq, record: stored, letters, effects: [...effects, ...noticed] });
+    this.pending.push({ seq, record: stored, letters, effects: [...noticed, ...effects] });
     durable.then(
       () => {
         this.durableSeq = Math.max(this.durableSeq, seq);

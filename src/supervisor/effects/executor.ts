@@ -375,6 +375,8 @@ export class Executor {
     }
     await this.graceOver(forAnswers === true ? STOP_GRACE_MS : graceMs);
     this.deps.hooks?.close();
+    // Of the end of the run somebody may still be told; what looks for leftovers would take that for one.
+    await this.deps.hooks?.idle();
     const ends = [...this.handles.values()].map(({ handle }) => handle.stop(THREAD_GRACE_MS));
     const processes = this.deps.processes.close(KILL_GRACE_MS);
     await Promise.allSettled(ends);

@@ -13,7 +13,12 @@ import { limitWork } from '../../../src/main/threads/limit-work.ts';
 import { makeOutputs } from '../../../src/main/threads/output-files.ts';
 import { realInside } from '../../../src/main/threads/real-inside.ts';
 import { CryptoRandom, NodeFiles, SystemClock } from '../../../src/platform/index.ts';
-import type { ActorReply, ActorStart, AnswerStep } from '../../../src/protocol/index.ts';
+import type {
+  ActorReply,
+  ActorRequest,
+  ActorStart,
+  AnswerStep,
+} from '../../../src/protocol/index.ts';
 import { Listener, mail, startOf } from '../../support/threads/starts.ts';
 
 let folder: string;
@@ -48,11 +53,7 @@ class Recording extends Listener {
     for (const { id, request } of requests) {
       if (request.type === 'live') continue;
       this.#seq += 1;
-      const reply: ActorReply =
-        request.type === 'answer' || request.type === 'result'
-          ? { type: 'committed', seq: this.#seq }
-          : { type: 'noted' };
-      this.handle?.post([{ type: 'reply', id, reply }]);
+      this.handle?.post([{ type: 'reply', id, reply: replyTo(request, this.#seq) }]);
     }
   }
 
@@ -60,11 +61,17 @@ class Recording extends Listener {
   get steps(): string[] {
     return this.requests.flatMap(({ request }) => {
       if (request.type === 'answer') return [answerLine(request)];
-      if (request.type === 'live') return [];
+      if (request.type === 'live' || request.type === 'reserve') return [];
       if (request.type !== 'result') return [request.type];
       return request.entries.map((one) => (one.type === 'result' ? `= ${one.text.trim()}` : '?'));
     });
   }
+}
+
+function replyTo(request: ActorRequest, seq: number): ActorReply {
+  if (request.type === 'answer' || request.type === 'result') return { type: 'committed', seq };
+  if (request.type === 'reserve') return { type: 'granted', maxTokens: request.maxTokens };
+  return { type: 'noted' };
 }
 
 function answerLine({ took, entries }: AnswerStep): string {
