@@ -100,7 +100,7 @@ export class Actors {
       if (request.type === 'stuck') throw new Error(JSON.stringify(request));
       actor.seq += 1;
       const records = request.type === 'answer' || request.type === 'result';
-      const reply = records ? { type: 'committed', seq: actor.seq } : { type: 'noted' };
+      const reply = replyTo(request, records ? actor.seq : null);
       replies.push({ type: 'reply', id, reply });
       if (request.type === 'idle') actor.idle();
     }
@@ -130,4 +130,11 @@ export class Actors {
       fromSeq: 0,
     };
   }
+}
+
+/** As a supervisor with money left. `seq`: of the record that the request became; null: it became none. */
+function replyTo(request, seq) {
+  if (seq !== null) return { type: 'committed', seq };
+  if (request.type === 'reserve') return { type: 'granted', maxTokens: request.maxTokens };
+  return { type: 'noted' };
 }
