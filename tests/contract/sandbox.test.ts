@@ -142,7 +142,7 @@ describe.skipIf(missing !== null)('the sandbox', () => {
 
   it('shows the person’s commands the network and the identity of git, setup also the registries', async () => {
     world.write('home/.gitconfig', '[user]\n  name = Me\n');
-    world.write('home/.npmrc', 'registry=https://registry.example\n');
+    world.write('home/.npmrc', 'registry=https://packages.example\n');
     world.write('home/.npm/_cacache/index', 'cached');
     const look = 'git config user.name; cat ~/.npmrc; echo more >> ~/.npm/_cacache/index; true';
     expect((await world.run(look)).text).not.toMatch(/^Me$|registry=/m);

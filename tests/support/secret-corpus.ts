@@ -139,7 +139,7 @@ export function harmlessCorpus(): string[] {
     `commit ${mixed(40, HEX)}`,
     `sha256:${mixed(64, HEX)}`,
     `"integrity": "sha512-${mixed(86, BASE64)}=="`,
-    `"resolved": "https://registry.npmjs.org/zod/-/zod-4.1.12.tgz"`,
+    `"resolved": "https://packages.example/zod/-/zod-4.1.12.tgz"`,
     `checksum = "${mixed(64, HEX)}"`,
     `  checksum: 10c0/${mixed(128, HEX)}`,
     `github.com/x/y v1.2.3 h1:${mixed(43, BASE64)}=`,

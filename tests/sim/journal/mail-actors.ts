@@ -27,6 +27,8 @@ export interface ActorWorld {
   readonly openCalls: (name: string) => readonly CallId[];
 }
 
+type Asks = Pick<ActorPort, 'request'>;
+
 /** Which model answered; so that an answer of an incarnation that is over can be told from the present one's. */
 export const modelOf = (incarnation: number): string => `sim-${incarnation}`;
 
@@ -73,22 +75,25 @@ export class SimHost implements ActorHost {
   }
 
   async #run(start: ActorStart, port: ActorPort, signal: AbortSignal): Promise<void> {
-    for (const call of this.#world.openCalls(start.name)) await this.#act(start, port, call);
+    const asks = untilStopped(port, signal);
+    for (const call of this.#world.openCalls(start.name)) await this.#act(start, asks, call);
     for (;;) {
       await port.waitForMail(signal);
       const mail = port.takeMail();
-      if (!(await this.#answer(start, port, mail))) return;
-      await port.request({ type: 'idle', why: 'end' });
+      if (!(await this.#answer(start, asks, mail))) return;
+      await asks.request({ type: 'idle', why: 'end' });
     }
   }
 
   /** False when this incarnation is over. */
-  async #answer(start: ActorStart, port: ActorPort, mail: readonly Envelope[]): Promise<boolean> {
+  async #answer(start: ActorStart, port: Asks, mail: readonly Envelope[]): Promise<boolean> {
     const { facts } = this.#world;
     const dies = mail.some(({ id, body }) => body.text.startsWith('die') && !wasGiven(facts, id));
     for (const { n, id, from, lane, body } of mail) {
       const { name: to, incarnation } = start;
-      facts.push({ type: 'given', to, incarnation, n, id, from, lane, whole: isWhole(body.text) });
+      // A notice of the supervisor only quotes how a letter began.
+      const whole = from === 'supervisor' || isWhole(body.text);
+      facts.push({ type: 'given', to, incarnation, n, id, from, lane, whole });
     }
     const took = mail.map(({ n }) => n);
     await port.request({ type: 'delivered', n: took });
@@ -108,7 +113,7 @@ export class SimHost implements ActorHost {
     return true;
   }
 
-  async #act(start: ActorStart, port: ActorPort, call: CallId): Promise<ActorReply> {
+  async #act(start: ActorStart, port: Asks, call: CallId): Promise<ActorReply> {
     const [id = '', to = ''] = call.split('>');
     const input = { to, text: forwarded(id) };
     const reply = await port.request({ type: 'act', call, tool: 'send_message', input });
@@ -116,6 +121,15 @@ export class SimHost implements ActorHost {
     this.#world.facts.push({ type: 'acted', actor: start.name, call, ok });
     return reply;
   }
+}
+
+/** On a full disk a last result is held back: who waits for it ends with its stop, as an agent does. */
+function untilStopped(port: Asks, signal: AbortSignal): Asks {
+  const stopped = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(new Error('stopped')), { once: true });
+  });
+  stopped.catch(() => undefined);
+  return { request: (request) => Promise.race([port.request(request), stopped]) };
 }
 
 function wasGiven(facts: readonly Fact[], id: string): boolean {
