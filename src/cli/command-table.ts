@@ -4,6 +4,7 @@
  */
 
 import { type CommandSpec, type OptionSpec, RUN } from './command.ts';
+import { results } from './commands-results.ts';
 import { starting } from './commands-starting.ts';
 import { USAGE } from './spending-commands.ts';
 
@@ -132,36 +133,7 @@ const deciding: readonly CommandSpec[] = [
   },
 ];
 
-const results: readonly CommandSpec[] = [
-  {
-    name: 'diff',
-    args: [['<task|run>', 'a task of the newest run (or of --run), or a run']],
-    summary: 'show the changes of a task or of a whole run',
-    options: [{ flags: '--stat', description: 'only which files changed, and how much' }, RUN],
-    examples: ['troupe diff parser', 'troupe diff docs-1 --stat'],
-    load: () => import('./commands/diff.ts'),
-  },
-  {
-    name: 'merge',
-    args: [['<run>', 'a run']],
-    summary: "merge a run's branch into yours",
-    details: 'Refuses, and changes nothing, when uncommitted edits of yours are in the way.',
-    options: [
-      { flags: '--into <branch>', description: 'another branch than the current one' },
-      { flags: '--squash', description: 'one commit instead of a merge' },
-      { flags: '--dry-run', description: 'say what would happen, change nothing' },
-    ],
-    examples: ['troupe merge docs-1 --dry-run', 'troupe merge docs-1 --squash'],
-    load: () => import('./commands/merge.ts'),
-  },
-  {
-    name: 'worktrees',
-    args: [['[action]', '`gc`: remove trees that are not needed, after saving their work']],
-    summary: 'list the git worktrees of runs, or clean them up',
-    options: [],
-    examples: ['troupe worktrees', 'troupe worktrees gc'],
-    load: () => import('./commands/worktrees.ts'),
-  },
+const checking: readonly CommandSpec[] = [
   {
     name: 'doctor',
     args: [],
@@ -336,6 +308,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...watching,
   ...deciding,
   ...results,
+  ...checking,
   ...permissions,
   ...knowing,
 ];

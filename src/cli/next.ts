@@ -1,5 +1,6 @@
 /** Commands that a person is told to type: they must work where the person is. */
 import { isAbsolute, relative, resolve } from 'node:path';
+import { shellWord } from '../kernel/shell-word.ts';
 
 export interface Where {
   /** As it was given with `--workspace`; undefined when it was not. */
@@ -12,7 +13,7 @@ export function commandAt(where: Where, line: string): string {
   const { workspace, cwd } = where;
   if (workspace === undefined || isInside(resolve(cwd, workspace), cwd)) return line;
   if (/ --(?:workspace|help)\b/.test(line)) return line;
-  return `${line} --workspace ${quoted(workspace)}`;
+  return `${line} --workspace ${shellWord(workspace)}`;
 }
 
 /** The same for each command in backticks. */
@@ -26,8 +27,4 @@ export function hintAt(where: Where, text: string): string {
 function isInside(folder: string, path: string): boolean {
   const way = relative(folder, path);
   return way !== '..' && !way.startsWith('../') && !isAbsolute(way);
-}
-
-export function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -10,7 +10,7 @@ function unknown(what: string, wanted: string, known: readonly string[]): Troupe
   const more = known.length > LISTED_MAX ? ` and ${known.length - LISTED_MAX} more` : '';
   const there = known.length === 0 ? `There is no ${what} yet.` : `There are: ${listed}${more}.`;
   return new TroupeError({
-    code: `control/unknown-${what}`,
+    code: `control/unknown-${what.replaceAll(' ', '-')}`,
     message: `there is no ${what} ${JSON.stringify(wanted)}`,
     hint: near.length > 0 ? `Did you mean ${near.join(' or ')}?` : there,
     exit: EXIT.notFound,
@@ -53,6 +53,39 @@ export const errors = {
     }),
   unknownBranch: (branch: string, known: readonly string[]): TroupeError =>
     unknown('branch', branch, known),
+  unknownSaved: (wanted: string, known: readonly string[]): TroupeError =>
+    unknown('saved work', wanted, known),
+  whichSaved: (task: string, runs: readonly string[]): TroupeError =>
+    new TroupeError({
+      code: 'control/which-saved',
+      message: `several runs have saved work of ${task}`,
+      hint: `Say which: ${runs.map((run) => `troupe restore ${run}/${task}`).join(' or ')}`,
+      exit: EXIT.usage,
+    }),
+  noRemote: (name: string | undefined, known: readonly string[]): TroupeError =>
+    new TroupeError({
+      code: 'control/no-remote',
+      message:
+        name === undefined
+          ? 'there is no remote that the branch could be pushed to'
+          : `there is no remote ${JSON.stringify(name)}`,
+      hint: known.length === 0 ? 'git remote add origin URL' : `There are: ${known.join(', ')}.`,
+      exit: name === undefined ? EXIT.unfinished : EXIT.notFound,
+    }),
+  noForgeTool: (why: string, cause?: unknown): TroupeError =>
+    new TroupeError({
+      cause,
+      code: 'control/no-forge-tool',
+      message: `nothing was pushed: ${why}`,
+      hint: '`troupe pr RUN` without --create prints the commands to type.',
+      exit: EXIT.unfinished,
+    }),
+  outsideFailed: (command: string, output: string): TroupeError =>
+    new TroupeError({
+      code: 'control/command-failed',
+      message: `\`${command}\` failed: ${output}`,
+      exit: EXIT.unfinished,
+    }),
   noReader: (name: string): TroupeError =>
     new TroupeError({
       code: 'control/no-reader',

@@ -42,6 +42,7 @@ export {
   policyPlaces,
 } from './policy-layers.ts';
 export { makePolicySource } from './policy-source.ts';
+export { type PullRequest, type PullRequestQuery, pullRequest } from './pull-request.ts';
 export {
   actorsOf,
   failedFinalGate,
@@ -65,6 +66,7 @@ export {
   writeCassette,
 } from './replay-end.ts';
 export { createRun, forgetRun, readRunFile } from './run-store.ts';
+export { type RestoredWork, restoreWork, type SavedRow, savedWork } from './saved.ts';
 export { type Sent, sendMail } from './send.ts';
 export {
   followTranscript,

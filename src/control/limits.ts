@@ -18,3 +18,7 @@ export const POLICY_FILES_MAX = 64;
 export const TRUST_FILES_MAX = 500;
 export const TRUST_DEPTH_MAX = 8;
 export const TRUST_BYTES_MAX: number = 1024 * 1024;
+
+/** Of the person's own programs that `troupe pr --create` runs. */
+export const TOOL_TIMEOUT_MS: number = 5 * 60_000;
+export const TOOL_OUTPUT_MAX: number = 1024 * 1024;

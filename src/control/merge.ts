@@ -55,7 +55,7 @@ export async function mergeRun(workspace: Workspace, query: MergeQuery): Promise
 const TITLE_MAX = 72;
 
 /** What the team was for, as the first line of one commit. */
-function titleOf(team: Team): string {
+export function titleOf(team: Team): string {
   const goal = (team.goal ?? '').trim().split('\n')[0]?.replace(/\.$/, '') ?? '';
   const name = team.name.replaceAll(/[-_]+/g, ' ');
   const title = goal === '' ? `${name.charAt(0).toUpperCase()}${name.slice(1)}` : goal;
@@ -70,7 +70,7 @@ function doneText(view: RunView): string {
 }
 
 /** A run may be merged before it ended well; whoever does it should know. */
-function warningOf(view: RunView): string | null {
+export function warningOf(view: RunView): string | null {
   const { state, reason } = rowOf(view);
   if (state === 'done') return null;
   const tasks = tasksOf(view);

@@ -2,6 +2,8 @@
  * From the loopback of a sandbox without a network to the socket of the proxy outside (`egress-proxy.ts`): programs know
  * proxies by host and port only. socat where the machine has it (3 ms, 2 MB), else Node (40 ms).
  */
+
+import { shellQuoted } from '../kernel/shell-word.ts';
 import { findProgram, SYSTEM_FOLDERS } from './isolation.ts';
 
 /** Inside the sandbox's own network, where nothing else listens. */
@@ -33,11 +35,7 @@ export function bridgeScript(
     typeof socat === 'string'
       ? [socat, '-t', '300', listen, `UNIX-CONNECT:${socket}`]
       : [process.execPath, '-e', NODE_BRIDGE, socket];
-  const start = `(${words.map(quoted).join(' ')} </dev/null >/dev/null 2>&1 3>&- & )`;
-  const wait = `n=0; until listens; do n=$((n + 1)); [ "$n" -lt 1000 ] || exit 1; ${quoted(sleep ?? 'sleep')} 0.003; done`;
+  const start = `(${words.map(shellQuoted).join(' ')} </dev/null >/dev/null 2>&1 3>&- & )`;
+  const wait = `n=0; until listens; do n=$((n + 1)); [ "$n" -lt 1000 ] || exit 1; ${shellQuoted(sleep ?? 'sleep')} 0.003; done`;
   return `${start}; (${LISTENS}; ${wait}) || exit 125; `;
-}
-
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -35,6 +35,7 @@ export {
   type Head,
   openRepository,
   type Repository,
+  readHead,
   resolveBase,
   type WorktreeDeps,
 } from './repository.ts';

@@ -8,11 +8,11 @@ import {
   type Workspace,
 } from '../../control/index.ts';
 import { EXIT, type ExitCode } from '../../kernel/errors.ts';
+import { shellWord } from '../../kernel/shell-word.ts';
 import type { Context } from '../context.ts';
 import { openFolder, TEAM_FILE } from '../demo/folder.ts';
 import { tellTour } from '../demo/tell.ts';
 import { hostRun } from '../host-run.ts';
-import { quoted } from '../next.ts';
 import { tidyUp } from '../tidy.ts';
 import { exitOf } from '../view/summary.ts';
 
@@ -32,7 +32,7 @@ export async function run(context: Context, args: readonly string[]): Promise<Ex
   const view = await viewNewest(workspace);
   if (context.json || view === null) return exit;
   if (view.state.run.ended === null) {
-    context.print(`\nGo on with it: troupe demo ${quoted(name)}\n`);
+    context.print(`\nGo on with it: troupe demo ${shellWord(name)}\n`);
     return exit;
   }
   await tellTour(context, { workspace, name, view });

@@ -3,9 +3,9 @@ import { mkdir, open } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { teamTemplate } from '../../config/index.ts';
 import { EXIT, type ExitCode, systemCode, TroupeError } from '../../kernel/errors.ts';
+import { shellWord } from '../../kernel/shell-word.ts';
 import type { OptionValues } from '../command.ts';
 import type { Context } from '../context.ts';
-import { quoted } from '../next.ts';
 import { flag, text } from '../options.ts';
 
 export async function run(
@@ -19,7 +19,7 @@ export async function run(
   await mkdir(dirname(path), { recursive: true });
   await write(path, { shown: name, force: flag(options, 'force') });
   if (context.json) context.printJson({ path });
-  else context.print(nextText(context, quoted(relative(context.io.cwd, path) || name)));
+  else context.print(nextText(context, shellWord(relative(context.io.cwd, path) || name)));
   return EXIT.ok;
 }
 

@@ -1,8 +1,8 @@
 /** Gathers what the tour shows, from the journal and from git, and prints it. */
 import { diffOf, type RunView, readMail, rowOf, type Workspace } from '../../control/index.ts';
+import { shellWord } from '../../kernel/shell-word.ts';
 import type { MailRow } from '../../protocol/shapes.ts';
 import type { Context } from '../context.ts';
-import { quoted } from '../next.ts';
 import { demoGit } from './git.ts';
 import { renderTour, type TourTask } from './tour.ts';
 
@@ -21,7 +21,7 @@ export async function tellTour(context: Context, telling: Telling): Promise<void
   const graph = await graphOf(context, telling);
   const tour = { run, folder: name, tasks: tourTasks(view, mail), mail, graph, stat: diff.text };
   context.print(renderTour(tour, context.styles));
-  context.print(`\nTo see it once more, delete the folder first: rm -rf ${quoted(name)}\n`);
+  context.print(`\nTo see it once more, delete the folder first: rm -rf ${shellWord(name)}\n`);
 }
 
 function tourTasks(view: RunView, mail: readonly MailRow[]): TourTask[] {

@@ -1,7 +1,7 @@
 /** The tour at the end of the demo: what happened and why, and what to type to look further. Pure. */
 
+import { shellWord } from '../../kernel/shell-word.ts';
 import type { MailRow, RunRow } from '../../protocol/shapes.ts';
-import { quoted } from '../next.ts';
 import { safeLine, safeText } from '../text/safe.ts';
 import type { Styles } from '../text/style.ts';
 import { fit, pad, widthOf } from '../text/width.ts';
@@ -130,7 +130,7 @@ function lookFurther({ run, folder, tasks }: TourInput): string[] {
         ]
       : [[`troupe worktrees`, 'what was kept of the work that failed']];
   const commands = [
-    [`cd ${quoted(folder)}`, ''],
+    [`cd ${shellWord(folder)}`, ''],
     ['troupe tasks', 'every task with its state, owner and tries'],
     ['troupe tail', 'all mail; `troupe tail cy` is one mailbox'],
     [`troupe diff ${reworked?.id ?? run.id}`, 'what one task changed'],

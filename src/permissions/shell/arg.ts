@@ -7,6 +7,7 @@
  *   leading `~`, and globs.
  */
 import type { DoubleQuotedChild, Word, WordPart } from 'unbash';
+import { shellQuoted } from '../../kernel/shell-word.ts';
 import { BRACES_MAX } from '../limits.ts';
 
 export interface Arg {
@@ -38,16 +39,11 @@ export const literal = (text: string): Arg => ({
   known: true,
   plain: true,
   glob: null,
-  shell: quote(text),
+  shell: shellQuoted(text),
   derived: false,
 });
 
 const BARE = /^[A-Za-z0-9_@%+=:,./-]+$/;
-
-/** Single-quoted, so that nothing in it means anything. */
-export function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
-}
 
 /** Keeps globs apart from the same characters as text. */
 const escapeGlob = (text: string): string => text.replaceAll(/[\\*?[\]]/g, '\\$&');
@@ -195,7 +191,7 @@ function addGlob(building: Builder, text: string, kind: 'star' | 'question' | 'b
 }
 
 function flush(building: Builder): void {
-  if (building.run !== '') building.shell += quote(building.run);
+  if (building.run !== '') building.shell += shellQuoted(building.run);
   building.run = '';
 }
 

@@ -6,7 +6,8 @@
  * - P14 Only for a reading without doubts; what is not in the plain subset gives null.
  */
 import type { Assignment, Command, HereDoc, PipelineNode, Redirect, Statement, Word } from 'unbash';
-import { bareArg, quote } from './arg.ts';
+import { shellQuoted } from '../../kernel/shell-word.ts';
+import { bareArg } from './arg.ts';
 import type { Reading } from './reading.ts';
 import type { ShellRead } from './walk.ts';
 
@@ -104,7 +105,7 @@ function printRedirect(printer: Printer, redirect: Redirect | HereDoc): void {
   const body =
     redirect.operator === '<<-' ? redirect.body.text.replaceAll(/^\t+/gm, '') : redirect.body.text;
   const end = endMark(printer, body);
-  printer.text += `${fd}<<${quote(end)}`;
+  printer.text += `${fd}<<${shellQuoted(end)}`;
   printer.bodies.push(`${body}${body === '' || body.endsWith('\n') ? '' : '\n'}${end}\n`);
 }
 

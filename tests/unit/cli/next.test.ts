@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { commandAt, hintAt, quoted } from '../../../src/cli/next.ts';
+import { commandAt, hintAt } from '../../../src/cli/next.ts';
+import { shellWord } from '../../../src/kernel/shell-word.ts';
 
 const at = (workspace: string | undefined, cwd: string) => ({ workspace, cwd });
 
@@ -22,5 +23,5 @@ test('so does each command in a hint, and nothing else', () => {
 });
 
 test('words are quoted for a shell only when they must be', () => {
-  expect(['a/b.txt', "it's", ''].map(quoted)).toEqual(['a/b.txt', "'it'\\''s'", "''"]);
+  expect(['a/b.txt', "it's", ''].map(shellWord)).toEqual(['a/b.txt', "'it'\\''s'", "''"]);
 });

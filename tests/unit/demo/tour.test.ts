@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { mailThatMattered, renderTour, type TourTask } from '../../../src/cli/demo/tour.ts';
-import { quoted } from '../../../src/cli/next.ts';
 import { PLAIN_STYLES } from '../../../src/cli/text/style.ts';
 import { asActorName, asEnvelopeId, asTaskId } from '../../../src/kernel/index.ts';
+import { shellWord } from '../../../src/kernel/shell-word.ts';
 import { type MailRow, NO_USAGE, type RunRow } from '../../../src/protocol/index.ts';
 
 const run: RunRow = {
@@ -127,5 +127,5 @@ test('a run that failed is not offered for a merge', () => {
 });
 
 test('a folder is written as a shell takes it', () => {
-  expect([quoted('a/b-1'), quoted("it's é")]).toEqual(['a/b-1', `'it'\\''s é'`]);
+  expect([shellWord('a/b-1'), shellWord("it's é")]).toEqual(['a/b-1', `'it'\\''s é'`]);
 });
