@@ -12,31 +12,14 @@ import {
   macOf,
 } from '../permissions/index.ts';
 import type { StoredRunRecord } from '../protocol/record.ts';
+import type { AuditBreak, AuditReport, AuditRow } from '../protocol/views.ts';
 import { readHeads } from '../supervisor/index.ts';
 import { listFolder, readText } from './files.ts';
 import { recordsOf } from './mail.ts';
 import { journalFolder } from './places.ts';
 import type { Workspace } from './workspace.ts';
 
-/** One thing that was decided or asked, or that a hook said; secrets are taken out. */
-export interface AuditRow {
-  readonly run: string;
-  readonly seq: number;
-  readonly at: string;
-  /** `decision`, `ask.put`, `ask.answered`, `grant.given`, `policy.loaded`, `hook` … */
-  readonly what: string;
-  readonly actor: string | null;
-  readonly tool: string | null;
-  /** `allow`, `deny`, or what a hook made of it. */
-  readonly effect: string | null;
-  readonly rule: string | null;
-  readonly by: string | null;
-  readonly reason: string | null;
-  readonly data: unknown;
-  /** Place in the chain; null in runs that are older than it. */
-  readonly n: number | null;
-  readonly hash: string | null;
-}
+export type { AuditBreak, AuditReport, AuditRow } from '../protocol/views.ts';
 
 export async function* auditOf(workspace: Workspace, run: string): AsyncGenerator<AuditRow> {
   const redactor = await workspace.redactor();
@@ -83,21 +66,6 @@ function rowsOf(
     ),
     ...(record.hooks ?? []).map((one) => row('hook', one)),
   ];
-}
-
-export interface AuditBreak {
-  readonly run: string;
-  /** Null: it is about the run as a whole. */
-  readonly seq: number | null;
-  readonly what: string;
-}
-
-export interface AuditReport {
-  readonly ok: boolean;
-  readonly runs: number;
-  readonly records: number;
-  readonly heads: number;
-  readonly breaks: readonly AuditBreak[];
 }
 
 /** Makes the chain of every run anew and holds it against what was kept of it apart; the first break of each is named. */

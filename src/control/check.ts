@@ -1,27 +1,12 @@
 /** `troupe check`: what a team file means, without a run. */
+
+import type { CheckAnswer } from '../protocol/views.ts';
 import { planOf } from '../tasks/index.ts';
 import type { ControlDeps } from './deps.ts';
 import type { SettingsPlaces } from './settings.ts';
 import { loadTeam, type TeamFileQuery, warningTexts } from './team-file.ts';
 
-export interface CheckAnswer {
-  readonly name: string;
-  readonly graph: readonly {
-    readonly id: string;
-    readonly title: string;
-    readonly needs: readonly string[];
-    /** `agent` or `command`. */
-    readonly kind: string;
-    readonly agent: string | null;
-  }[];
-  /** As the tasks would start if one ran at a time. */
-  readonly order: readonly string[];
-  readonly levels: readonly (readonly string[])[];
-  readonly criticalPath: readonly string[];
-  readonly members: readonly string[];
-  readonly problems: readonly [];
-  readonly warnings: readonly string[];
-}
+export type { CheckAnswer } from '../protocol/views.ts';
 
 /** Throws `control/team-file` with all problems. A key that is missing is none: a file can be written without. */
 export async function checkTeam(

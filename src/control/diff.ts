@@ -1,10 +1,10 @@
 /** What a task or a whole run changed. */
 import { asTaskId } from '../kernel/ids.ts';
+import type { DiffAnswer } from '../protocol/views.ts';
 import type { TaskNode } from '../tasks/index.ts';
 import {
   branchRef,
   carriedPaths,
-  type DiffFile,
   diffSummary,
   diffText,
   integrationBranch,
@@ -21,22 +21,13 @@ import { runIds } from './run-store.ts';
 import { registrations } from './trees.ts';
 import type { Workspace } from './workspace.ts';
 
+export type { DiffAnswer } from '../protocol/views.ts';
+
 export interface DiffQuery {
   /** A task of the run, or (without `run`) a run. */
   readonly of: string;
   readonly run: string | undefined;
   readonly stat: boolean;
-}
-
-export interface DiffAnswer {
-  readonly run: string;
-  readonly task: string | null;
-  readonly from: string;
-  readonly to: string;
-  /** True when `to` is what lies in the task's tree now, and not a commit. */
-  readonly uncommitted: boolean;
-  readonly files: readonly DiffFile[];
-  readonly text: string;
 }
 
 /** Throws `control/unknown-task`, `control/unknown-run`, `control/no-run`. */

@@ -1,17 +1,10 @@
 /** What is remembered of a repository, for people. */
 import type { Note } from '../memory/index.ts';
 import { FILE_BYTES_MAX, parseNotes, recall } from '../memory/index.ts';
+import type { MemoryRow } from '../protocol/views.ts';
 import type { Workspace } from './workspace.ts';
 
-export interface MemoryRow {
-  readonly text: string;
-  /** Null: a person wrote it. */
-  readonly at: string | null;
-  readonly by: string | null;
-  readonly run: string | null;
-  /** File that it stands in. */
-  readonly path: string;
-}
+export type { MemoryRow } from '../protocol/views.ts';
 
 /** Oldest first: what agents noted, then the person's own files. */
 export async function memoryRows(workspace: Workspace): Promise<MemoryRow[]> {

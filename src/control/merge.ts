@@ -1,6 +1,7 @@
 /** `troupe merge`: a run's integration branch into a branch of the user, who asked for it. */
 import { EXIT, TroupeError } from '../kernel/errors.ts';
 import type { Team } from '../protocol/team.ts';
+import type { MergeAnswer } from '../protocol/views.ts';
 import {
   branchRef,
   integrationBranch,
@@ -13,22 +14,13 @@ import { errors } from './errors.ts';
 import { failedFinalGate, type RunView, rowOf, tasksOf, viewRun } from './queries.ts';
 import type { Workspace } from './workspace.ts';
 
+export type { MergeAnswer } from '../protocol/views.ts';
+
 export interface MergeQuery {
   readonly run: string;
   readonly into: string | undefined;
   readonly squash: boolean;
   readonly dryRun: boolean;
-}
-
-export interface MergeAnswer {
-  readonly run: string;
-  readonly state: 'merged' | 'would-merge' | 'up-to-date';
-  readonly branch: string;
-  readonly commit: string | null;
-  readonly fastForward: boolean;
-  readonly files: readonly string[];
-  /** That the run did not end well, and what failed; null when it is done. */
-  readonly warning: string | null;
 }
 
 /** Throws `control/merge-refused` and `control/merge-conflict` (exit 1, with the files), and then nothing was changed. */

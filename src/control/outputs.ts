@@ -3,24 +3,13 @@
  * `outputs/<id>.log` of its run.
  */
 import type { RunRecord } from '../protocol/record.ts';
+import type { CommandRun } from '../protocol/views.ts';
 import { recordsOf } from './mail.ts';
 import { type Places, runFolder } from './places.ts';
 import type { RunView } from './queries.ts';
 import type { Workspace } from './workspace.ts';
 
-export interface CommandRun {
-  readonly id: string;
-  readonly command: string;
-  readonly startedAt: string;
-  /** Null: it goes on, or its end is not known. */
-  readonly endedAt: string | null;
-  readonly code: number | null;
-  readonly why: string | null;
-  /** Name of the agent that called it; null for the runtime's own: the command of a task, gates. */
-  readonly actor: string | null;
-  /** Absolute. */
-  readonly output: string;
-}
+export type { CommandRun } from '../protocol/views.ts';
 
 export function outputPath(places: Places, run: string, id: string): string {
   return `${runFolder(places, run)}/outputs/${id}.log`;

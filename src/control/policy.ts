@@ -10,17 +10,14 @@ import {
   evaluate,
   type Policy,
 } from '../permissions/index.ts';
+import type { ActiveRule, Verdict } from '../protocol/views.ts';
+
+export type { ActiveRule, Verdict } from '../protocol/views.ts';
 
 export interface CallJudge {
   readonly policy: Policy;
   /** Without actor and folder, which each call may name. */
   readonly context: DecisionContext;
-}
-
-export interface Verdict {
-  readonly action: Decision['action'];
-  readonly rule: string;
-  readonly reason: string;
 }
 
 /** One line of `policy check`: `{tool, input, actor?, cwd?}` to a decision. Never throws. */
@@ -156,16 +153,6 @@ export function explainCall(
     fallback: actor.fallback,
     revision: policy.revision,
   };
-}
-
-export interface ActiveRule {
-  readonly id: string;
-  readonly effect: string;
-  readonly tool: string;
-  /** `layer, file:line`. */
-  readonly from: string;
-  /** A rule that is before it wherever both are about a call; null: none is. */
-  readonly shadowedBy: string | null;
 }
 
 /** Every rule that counts for an actor, the file and line that it comes from, and what stands before it. */

@@ -1,8 +1,9 @@
 /** An actor's transcript as people and scripts see it, read from the journal beside its writer. */
 import type { Redactor } from '../events/index.ts';
 import { asActorName } from '../kernel/ids.ts';
-import type { PlacedEntry, SessionEntry, TodoItem } from '../protocol/session.ts';
-import { NO_USAGE, type Usage } from '../protocol/usage.ts';
+import type { PlacedEntry, SessionEntry } from '../protocol/session.ts';
+import { NO_USAGE } from '../protocol/usage.ts';
+import type { SessionAnswer, SessionRow } from '../protocol/views.ts';
 import { currentChapter, ownNotes, readSession, wholeEntry } from '../sessions/index.ts';
 import { errors } from './errors.ts';
 import { actorNames, followRun } from './mail.ts';
@@ -11,18 +12,7 @@ import { journalFolder } from './places.ts';
 import type { RunView } from './queries.ts';
 import type { Workspace } from './workspace.ts';
 
-/** An entry with its place: what `troupe session --json` lists. Secrets are taken out (E2). */
-export type SessionRow = SessionEntry & { readonly seq: number; readonly at: string };
-
-export interface SessionAnswer {
-  readonly run: string;
-  readonly actor: string;
-  /** Of its newest task, when it has one. */
-  readonly todo: readonly TodoItem[];
-  readonly notes: readonly string[];
-  readonly usage: Usage;
-  readonly entries: readonly SessionRow[];
-}
+export type { SessionAnswer, SessionRow } from '../protocol/views.ts';
 
 /** Throws `control/unknown-actor`. */
 export async function readTranscript(

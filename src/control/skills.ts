@@ -2,6 +2,7 @@
 import { formatProblem, type SkillNames } from '../config/index.ts';
 import { EXIT, systemCode, TroupeError } from '../kernel/errors.ts';
 import type { SkillFile, Team } from '../protocol/team.ts';
+import type { SkillCheck, SkillRow } from '../protocol/views.ts';
 import {
   discoverSkills,
   type FoundSkill,
@@ -14,18 +15,7 @@ import type { ControlDeps } from './deps.ts';
 import type { SettingsPlaces } from './settings.ts';
 import { readTrust } from './trust-book.ts';
 
-export interface SkillRow {
-  readonly name: string;
-  readonly description: string;
-  readonly from: SkillFile['from'];
-  /** Of its SKILL.md. */
-  readonly path: string;
-  readonly inUse: boolean;
-  /** Why it is not in use; null: it is. */
-  readonly reason: string | null;
-  /** What the specification objects to. */
-  readonly problems: readonly string[];
-}
+export type { SkillCheck, SkillRow } from '../protocol/views.ts';
 
 /** Whether a person has trusted exactly this content of the repository. */
 type Trusts = (sha256: string) => boolean;
@@ -142,14 +132,6 @@ export async function trustableSkills(
   return found.flatMap(({ shown, sha256 }) =>
     sha256 === null ? [] : [{ path: shown, hash: sha256 }],
   );
-}
-
-export interface SkillCheck {
-  readonly name: string;
-  readonly path: string;
-  readonly ok: boolean;
-  readonly problems: readonly string[];
-  readonly warnings: readonly string[];
 }
 
 /**

@@ -1,63 +1,22 @@
 /** All that is known of one task: its row, what was asked for, and what happened with it, from the journal. */
 import { asTaskId } from '../kernel/ids.ts';
-import type { Reason, TaskChange } from '../protocol/record.ts';
+import type { TaskChange } from '../protocol/record.ts';
 import type { TodoItem } from '../protocol/session.ts';
 import type { TaskRow } from '../protocol/shapes.ts';
 import type { Gate } from '../protocol/team.ts';
+import type { TaskDetail, TaskGate, TaskSetback } from '../protocol/views.ts';
 import type { TaskNode } from '../tasks/index.ts';
 import { listSaved } from '../worktree/index.ts';
 import { errors } from './errors.ts';
 import { readText } from './files.ts';
 import { OUTPUT_LINES } from './limits.ts';
 import { recordsOf } from './mail.ts';
-import { type CommandRun, outputPath, projectCommands } from './outputs.ts';
+import { outputPath, projectCommands } from './outputs.ts';
 import { type RunView, tasksOf } from './queries.ts';
 import { registrations } from './trees.ts';
 import type { Workspace } from './workspace.ts';
 
-export interface TaskGate {
-  readonly gate: string;
-  readonly stage: 'task' | 'merge';
-  readonly commit: string | null;
-  readonly ok: boolean;
-  readonly exit: number | null;
-  readonly tries: number;
-  /** Absolute path of what it printed. */
-  readonly output: string | null;
-}
-
-/** An end of an attempt that was not success. */
-export interface TaskSetback {
-  readonly at: string;
-  readonly attempt: number;
-  readonly by: string | null;
-  /** What it was charged to; `end` for the one that ended the task. */
-  readonly kind: 'attempt' | 'conflict' | 'interruption' | 'nothing' | 'end';
-  readonly reason: Reason;
-}
-
-/** The row, and more. */
-export interface TaskDetail extends TaskRow {
-  readonly run: string;
-  readonly command: string | null;
-  readonly prompt: string | null;
-  readonly agent: string | null;
-  readonly touches: readonly string[];
-  readonly verify: readonly string[];
-  readonly attempts: number;
-  readonly summary: string | null;
-  readonly mergedCommit: string | null;
-  readonly startedAt: string | null;
-  readonly endedAt: string | null;
-  readonly setbacks: readonly TaskSetback[];
-  /** What its worker has written down to do, while it works on it. */
-  readonly todo: readonly TodoItem[];
-  /** Every gate that ran, in order. */
-  readonly gates: readonly TaskGate[];
-  readonly commands: readonly CommandRun[];
-  /** Refs with work that was saved when its tree went. */
-  readonly saved: readonly string[];
-}
+export type { TaskDetail, TaskGate, TaskSetback } from '../protocol/views.ts';
 
 /** Throws `control/unknown-task`. */
 export async function taskDetail(

@@ -5,6 +5,7 @@
  */
 import { ensureError } from '../kernel/errors.ts';
 import type { TreeRow } from '../protocol/shapes.ts';
+import type { CleanUp, Removed } from '../protocol/views.ts';
 import { treeRows } from '../supervisor/index.ts';
 import {
   carriedPaths,
@@ -17,6 +18,8 @@ import { askLive, livenessOf, loadRun, type RunView } from './queries.ts';
 import { listRunFiles } from './run-store.ts';
 import type { Workspace } from './workspace.ts';
 
+export type { CleanUp, Removed } from '../protocol/views.ts';
+
 /** All trees that exist, by run, newest first. */
 export async function listWorktrees(workspace: Workspace): Promise<TreeRow[]> {
   const existing = new Set((await registrations(workspace)).map((tree) => tree.path));
@@ -25,22 +28,6 @@ export async function listWorktrees(workspace: Workspace): Promise<TreeRow[]> {
     rows.push(...rowsOf(view).filter((row) => existing.has(row.path)));
   }
   return rows;
-}
-
-export interface Removed {
-  readonly run: string;
-  readonly task: string | null;
-  readonly path: string;
-  /** Ref that has the work which was only there; null when there was none. */
-  readonly saved: string | null;
-  /** Branch that has what the task committed and nobody merged; null when there is nothing of the kind. */
-  readonly branch: string | null;
-}
-
-export interface CleanUp {
-  readonly removed: readonly Removed[];
-  /** With the reason in `kept`. */
-  readonly kept: readonly TreeRow[];
 }
 
 /** `keep`: trees that stay although they may go. */

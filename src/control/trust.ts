@@ -6,24 +6,14 @@ import { parseConfig, parsePolicy } from '../config/index.ts';
 import { EXIT, systemCode, TroupeError } from '../kernel/errors.ts';
 import { checkPolicy } from '../permissions/index.ts';
 import type { PermissionRule, PolicyFile, TrustRecord } from '../protocol/index.ts';
+import type { Trustable, TrustKind } from '../protocol/views.ts';
 import { listFolder } from './files.ts';
 import { TRUST_BYTES_MAX, TRUST_DEPTH_MAX, TRUST_FILES_MAX } from './limits.ts';
 import { trustableSkills } from './skills.ts';
 import { readTrust } from './trust-book.ts';
 import type { Workspace } from './workspace.ts';
 
-export type TrustKind = 'policy' | 'config' | 'agents' | 'skills' | 'mcp';
-
-export interface Trustable {
-  /** Relative to the repository. */
-  readonly path: string;
-  readonly kind: TrustKind;
-  /** SHA-256 of its content as it is now. */
-  readonly hash: string;
-  readonly trusted: boolean;
-  /** What trusting it would open, one line each, as far as this can be told. */
-  readonly allows: readonly string[];
-}
+export type { Trustable, TrustKind } from '../protocol/views.ts';
 
 const FOLDERS: readonly (readonly [string, TrustKind])[] = [
   ['.troupe/agents', 'agents'],

@@ -1,31 +1,9 @@
 /** What a run has cost: in all, by actor, by task and by model; from its journal, while it goes on and afterwards. */
-import type { RunStatus } from '../protocol/shapes.ts';
-import type { Budget } from '../protocol/team.ts';
 import { NO_USAGE, totalTokens, type Usage } from '../protocol/usage.ts';
+import type { UsageAnswer, UsageRow } from '../protocol/views.ts';
 import { type RunView, rowOf } from './queries.ts';
 
-export type UsageRow = Usage & { readonly name: string };
-
-export interface UsageAnswer extends Usage {
-  readonly run: string;
-  readonly state: RunStatus;
-  /** In force now. */
-  readonly budget: Budget;
-  /** Model answers. */
-  readonly turns: number;
-  readonly wallMs: number;
-  /** For requests that are under way: what they may cost at most; not in the sums. */
-  readonly aside: {
-    readonly requests: number;
-    readonly tokens: number;
-    readonly costUsd: number;
-  };
-  readonly actors: readonly UsageRow[];
-  readonly tasks: readonly UsageRow[];
-  readonly models: readonly UsageRow[];
-  /** Models whose price nobody knows: what they cost is not in the sums. */
-  readonly unpriced: readonly string[];
-}
+export type { UsageAnswer, UsageRow } from '../protocol/views.ts';
 
 export function usageOf(view: RunView): UsageAnswer {
   const { state } = view;

@@ -1,18 +1,9 @@
 /** All places, for `troupe where`. */
+
+import type { Whereabouts } from '../protocol/views.ts';
 import type { Workspace } from './workspace.ts';
 
-export interface Whereabouts {
-  readonly workspace: string;
-  readonly gitDir: string;
-  readonly state: string;
-  readonly runs: string;
-  readonly spool: string;
-  readonly trees: string;
-  readonly socket: string;
-  readonly supervisorFile: string;
-  readonly settings: string;
-  readonly userSettings: string;
-}
+export type { Whereabouts } from '../protocol/views.ts';
 
 export async function whereIs(workspace: Workspace): Promise<Whereabouts> {
   const { places, deps } = workspace;

@@ -18,3 +18,4 @@ export * from './session.ts';
 export * from './shapes.ts';
 export * from './team.ts';
 export * from './usage.ts';
+export * from './views.ts';

@@ -1,23 +1,17 @@
 /** What changed between two commits or trees; no external diff program and no textconv runs. */
+
+import type { DiffFile } from '../protocol/views.ts';
 import type { Git } from './git-cli.ts';
 import { readGit } from './git-read.ts';
 import { LIMITS } from './limits.ts';
 import type { Repository } from './repository.ts';
 
+export type { DiffFile } from '../protocol/views.ts';
+
 export interface DiffRange {
   /** Commit or tree. */
   readonly from: string;
   readonly to: string;
-}
-
-export interface DiffFile {
-  readonly path: string;
-  /** Before a rename. */
-  readonly oldPath: string | null;
-  readonly status: 'added' | 'modified' | 'deleted' | 'renamed' | 'type-changed';
-  /** Null for binary files. */
-  readonly added: number | null;
-  readonly removed: number | null;
 }
 
 export async function diffSummary(repo: Repository, range: DiffRange): Promise<DiffFile[]> {
