@@ -71,7 +71,7 @@ export interface AskDeps {
   /** Spreads the waits of actors that failed together; without it they are exact. */
   readonly random: Random | undefined;
   /** Left out: nobody counts. */
-  readonly toll?: Pick<Toll, 'enter' | 'leave'>;
+  readonly toll?: Pick<Toll, 'enter' | 'begun' | 'leave'>;
   /** Tokens of the request, as far as is known. */
   readonly input?: number;
   /** See `ReserveRequest`. */
@@ -80,6 +80,8 @@ export interface AskDeps {
   readonly onThinking: (delta: string) => void;
   /** What was shown of the answer is void; why, and what happens now. */
   readonly onReset: (why: string) => void;
+  /** The first word of an answer is there, or its first call. */
+  readonly onBegin?: () => void;
 }
 
 /** An agent's models, its own first. One that could not be had is passed over for a while. */
@@ -183,7 +185,8 @@ async function askWithLeave(
   const { toll, input = 0, turn = 0, random } = deps;
   if (toll === undefined) return askOnce(deps, asking, signal);
   const { choice, request, last: patient } = asking;
-  const trip: Trip = { ref: choice.ref, rate: choice.rate ?? null, request, input, patient };
+  const rate = choice.rate ?? null;
+  const trip: Trip = { ref: choice.ref, rate, request, input, patient, ...prefixOf(asking) };
   const passage = await toll.enter(trip, turn, signal);
   if (passage.kind === 'aborted') return passage;
   if (passage.kind === 'spent') {
@@ -196,9 +199,13 @@ async function askWithLeave(
   const count = (delta: string): void => {
     chars += delta.length;
   };
-  const { id, maxTokens } = passage;
+  const { id, maxTokens, ahead } = passage;
   const one = { ...asking, request: { ...request, maxTokens } };
-  const asked = await askOnce(heard(deps, count), one, signal);
+  const asked = await askOnce(
+    heard(deps, count, ahead ? () => toll.begun(id) : undefined),
+    one,
+    signal,
+  );
   if (asked.kind === 'answer') return { ...asked, reservation: id };
   const usage = isPaid(asked) ? costOfNothing(trip, Math.ceil(chars / CHARS_PER_TOKEN)) : NO_USAGE;
   const limited = limitOf(asked, () => waitFor(asked as AskFailure, tries, random));
@@ -206,9 +213,21 @@ async function askWithLeave(
   return asked;
 }
 
-function heard(deps: AskDeps, hear: (delta: string) => void): AskDeps {
+/** What siblings have in common: profile, tools, and how long the common part is. */
+function prefixOf({ choice, request }: Asking): Pick<Trip, 'prefix'> {
+  const [end] = request.shared ?? [];
+  if (choice.provider.keepsPrefixes !== true || end === undefined) return {};
+  return { prefix: `${request.profile} ${end} ${request.tools.length}` };
+}
+
+function heard(
+  deps: AskDeps,
+  hear: (delta: string) => void,
+  onBegin: (() => void) | undefined,
+): AskDeps {
   return {
     ...deps,
+    ...(onBegin === undefined ? {} : { onBegin }),
     onText: (delta) => {
       hear(delta);
       deps.onText(delta);
@@ -266,12 +285,15 @@ async function askOnce(deps: AskDeps, asking: Asking, signal: AbortSignal): Prom
   const { choice } = asking;
   const request = { ...asking.request, model: choice.model };
   let events: AsyncIterator<ProviderEvent> | null = null;
+  let begin = deps.onBegin;
   try {
     events = choice.provider.stream(request, signal)[Symbol.asyncIterator]();
     for (;;) {
       const { done, value } = await abortable(events.next(), signal);
       if (done === true) return cut('the stream ended without an end');
       const asked = asAsked(value, choice.ref);
+      if (asked === null) begin?.();
+      begin = undefined;
       if (asked !== null) return asked.kind === 'aborted' ? ended(signal) : asked;
       if (value.type === 'text') deps.onText(value.delta);
       else if (value.type === 'thinking') deps.onThinking(value.delta);

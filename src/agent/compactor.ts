@@ -56,6 +56,7 @@ import {
 import type { AgentDeps, ContextLimits } from './port.ts';
 import type { Recorder } from './recorder.ts';
 import { SUMMARY_SYSTEM, summaryPrompt } from './summary-prompt.ts';
+import type { SystemHead } from './surroundings.ts';
 import type { Toll } from './toll.ts';
 import type { Trouble } from './trouble.ts';
 
@@ -68,7 +69,7 @@ export interface CompactorOptions {
   readonly toll: Toll;
   readonly specs: readonly ToolSpec[];
   /** The system prompt as the next request has it. */
-  readonly system: () => Promise<string>;
+  readonly system: () => Promise<SystemHead>;
 }
 
 /** Of an agent that nobody told what its model takes: the model will say it. */
@@ -100,7 +101,7 @@ export class Compactor {
   readonly #with: CompactorOptions;
   readonly #limits: ContextLimits;
   readonly #toolBytes: number;
-  #system = '';
+  #system: SystemHead = { system: '', shared: [] };
   #fixedBytes = 0;
   /** As the last compaction measured it. */
   #tokensPerByte = TOKENS_PER_BYTE;
@@ -202,10 +203,10 @@ export class Compactor {
   }
 
   async #lookAtSystem(): Promise<void> {
-    const system = await this.#with.system();
-    if (system === this.#system) return;
-    this.#system = system;
-    this.#fixedBytes = this.#toolBytes + bytesOf(system);
+    const head = await this.#with.system();
+    if (head === this.#system) return;
+    this.#system = head;
+    this.#fixedBytes = this.#toolBytes + bytesOf(head.system);
   }
 
   #requestBytes(): number {
@@ -228,7 +229,7 @@ export class Compactor {
     const { start, model } = deps;
     return {
       model,
-      system: this.#system,
+      ...this.#system,
       tools: specs,
       messages: conversation.messages(),
       maxTokens: this.answerTokens,
@@ -363,6 +364,7 @@ export class Compactor {
     const request: ProviderRequest = {
       ...this.#request(),
       system: SUMMARY_SYSTEM,
+      shared: [],
       tools: [],
       messages: [{ role: 'user', content: [{ type: 'text', text }] }],
       maxTokens: tokens,

@@ -8,4 +8,9 @@ export type { AgentDeps, AgentEnd, AgentPort } from './port.ts';
 export { Replayer, type ReplayerOptions } from './replay/replayer.ts';
 export { type Track, trackOf } from './replay/track.ts';
 export { type Digest, RequestMarks } from './request-mark.ts';
-export { type RosterEntry, type SystemPromptOptions, systemPrompt } from './system-prompt.ts';
+export {
+  type RosterEntry,
+  type SystemPrompt,
+  type SystemPromptOptions,
+  systemPrompt,
+} from './system-prompt.ts';

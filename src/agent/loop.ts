@@ -170,7 +170,7 @@ class Agent {
     const mail = [...this.#conversation.waiting];
     const request: ProviderRequest = {
       model: this.#deps.model,
-      system: await this.#surroundings.system(port.workplace()),
+      ...(await this.#surroundings.system(port.workplace())),
       tools: this.#specs,
       messages: this.#conversation.messages(),
       maxTokens: this.#compactor.answerTokens,

@@ -1,4 +1,9 @@
-/** What every request begins with. Pure and without dates or counters, so that providers can cache it. */
+/**
+ * What every request begins with. Pure and without dates or counters, so that providers can cache it.
+ *
+ * Invariant: L34 what is the same for all actors of a profile comes first, and nothing of it names one of them: siblings
+ * begin with the same bytes, and what the cache of a provider kept of one serves the others.
+ */
 import type { ActorName, TaskId } from '../kernel/index.ts';
 import type { ActorKind, AgentProfile } from '../protocol/index.ts';
 
@@ -47,13 +52,29 @@ const COMMON: readonly string[] = [
   'A refused call is refused for a reason that is told; do not look for a way round it.',
 ];
 
-export function systemPrompt(options: SystemPromptOptions): string {
-  const { profile, actor, kind, roster, goal, task, skills = '' } = options;
+export interface SystemPrompt {
+  /** The same for all actors of this profile and kind, as long as the run goes on. */
+  readonly shared: string;
+  /** Who it is, with whom, and on what. */
+  readonly own: string;
+}
+
+export function systemPrompt(options: SystemPromptOptions): SystemPrompt {
+  const { profile, kind, goal, skills = '' } = options;
   const sections = [
-    `You are ${actor}, ${kind === 'lead' ? 'the lead' : `a ${kind}`} of a team of coding agents that work on one git repository.`,
+    `You are ${kind === 'lead' ? 'the lead' : `a ${kind}`} of a team of coding agents that work on one git repository.`,
   ];
   if (profile.prompt.trim() !== '') sections.push(profile.prompt.trim());
   sections.push(['How this team works:', ...[...RULES[kind], ...COMMON].map(item)].join('\n'));
+  if (skills !== '') sections.push(skills);
+  if (goal !== null && goal.trim() !== '') sections.push(`The goal of the team:\n${goal.trim()}`);
+  return { shared: sections.join('\n\n'), own: ownPart(options) };
+}
+
+function ownPart({ actor, kind, roster, task }: SystemPromptOptions): string {
+  const sections = [
+    `You are ${actor}, ${kind === 'lead' ? 'the lead' : `a ${kind}`} of this team.`,
+  ];
   const others = roster.filter((member) => member.name !== actor);
   if (others.length > 0) {
     const lines = others.map((member) => {
@@ -62,8 +83,6 @@ export function systemPrompt(options: SystemPromptOptions): string {
     });
     sections.push(['The others:', ...lines].join('\n'));
   }
-  if (skills !== '') sections.push(skills);
-  if (goal !== null && goal.trim() !== '') sections.push(`The goal of the team:\n${goal.trim()}`);
   if (task !== undefined) sections.push(`You help with task ${task.id}: ${task.title}`);
   return sections.join('\n\n');
 }

@@ -19,7 +19,12 @@ import { abortable } from './interrupts.ts';
 import { INPUT_MARGIN } from './limits.ts';
 
 export type Passage =
-  | { readonly kind: 'go'; readonly id: string; readonly maxTokens: number }
+  | {
+      readonly kind: 'go';
+      readonly id: string;
+      readonly maxTokens: number;
+      readonly ahead: boolean;
+    }
   | { readonly kind: 'held'; readonly ms: number; readonly text: string }
   | { readonly kind: 'spent'; readonly scope: string; readonly text: string }
   | { readonly kind: 'aborted' };
@@ -33,6 +38,8 @@ export interface Trip {
   /** Tokens of it, as far as is known. */
   readonly input: number;
   readonly patient: boolean;
+  /** See `ReserveRequest`. */
+  readonly prefix?: string;
 }
 
 export interface TollOptions {
@@ -66,6 +73,7 @@ export class Toll {
       rate: trip.rate,
       turn,
       patient: trip.patient,
+      ...(trip.prefix === undefined ? {} : { prefix: trip.prefix }),
     };
     try {
       const reply = await abortable(port.request(ask), signal);
@@ -80,6 +88,11 @@ export class Toll {
       this.leave({ id, trip, usage: NO_USAGE });
       return { kind: 'aborted' };
     }
+  }
+
+  /** Siblings wait for it. */
+  begun(id: string): void {
+    this.#with.port.request({ type: 'begun', id }).catch(() => undefined);
   }
 
   /** Nobody waits for the reply: what is not told is charged as a whole. */
@@ -104,7 +117,9 @@ export class Toll {
 }
 
 function passageOf(id: string, reply: ActorReply): Passage {
-  if (reply.type === 'granted') return { kind: 'go', id, maxTokens: reply.maxTokens };
+  if (reply.type === 'granted') {
+    return { kind: 'go', id, maxTokens: reply.maxTokens, ahead: reply.ahead === true };
+  }
   if (reply.type === 'held') return { kind: 'held', ms: reply.ms, text: reply.text };
   if (reply.type === 'failed') throw fromErrorShape(reply.error);
   invariant(reply.type === 'spent', `B1: leave to ask was answered with ${reply.type}`);

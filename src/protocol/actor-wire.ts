@@ -37,7 +37,10 @@ export interface ActorStart {
   readonly model: string;
   /** Text of the script when the model is `scripted/…`, by model reference. */
   readonly scripts: Readonly<Record<string, string>>;
+  /** What its requests begin with, the same for all of its profile. */
   readonly system: string;
+  /** What follows it and is this actor's alone; left out: nothing. */
+  readonly systemOwn?: string;
   readonly tools: readonly string[];
   /** Those that it may load; left out: none. */
   readonly skills?: readonly SkillFile[];
@@ -110,6 +113,8 @@ export interface ReserveRequest {
   readonly turn: number;
   /** No other model could be asked: it waits for this one. */
   readonly patient: boolean;
+  /** Names the beginning that it shares with its siblings, where the provider keeps such; left out: none. */
+  readonly prefix?: string;
 }
 
 /** The request has ended without an answer. */
@@ -139,6 +144,8 @@ export type ActorRequest =
   | ResultStep
   | ReserveRequest
   | SettleRequest
+  /** The answer to a request that others wait for has begun. */
+  | { readonly type: 'begun'; readonly id: string }
   /** May this mutating file call run? Judged and recorded before it runs (P, write-ahead). */
   | {
       readonly type: 'permit';
@@ -183,7 +190,13 @@ export type ActorReply =
     }
   | { readonly type: 'noted' }
   /** The request may go out, for an answer of so many tokens; within `spreadMs`, so that not all go at once. */
-  | { readonly type: 'granted'; readonly maxTokens: number; readonly spreadMs?: number }
+  | {
+      readonly type: 'granted';
+      readonly maxTokens: number;
+      readonly spreadMs?: number;
+      /** Others wait until its answer begins: that is to be told. */
+      readonly ahead?: true;
+    }
   | { readonly type: 'held'; readonly ms: number; readonly text: string }
   | { readonly type: 'spent'; readonly scope: 'task' | 'actor'; readonly text: string }
   | { readonly type: 'team'; readonly text: string }

@@ -55,6 +55,8 @@ export interface ProviderRequest {
   /** Without the provider's name. */
   readonly model: string;
   readonly system: string;
+  /** Where in `system` what others begin with as well may end, in characters, rising; left out: nothing is shared. */
+  readonly shared?: readonly number[];
   readonly tools: readonly ToolSpec[];
   /** Starts with a user message; roles alternate; every call is answered by a result. */
   readonly messages: readonly Message[];
@@ -105,6 +107,8 @@ export type ProviderEvent =
 
 export interface Provider {
   readonly name: string;
+  /** It keeps the beginning of a request for those that begin alike, from the moment on that the answer begins. */
+  readonly keepsPrefixes?: boolean;
   stream(request: ProviderRequest, signal: AbortSignal): AsyncIterable<ProviderEvent>;
   /** Tokens of the request as the provider counts them; rejects when it can not tell. Left out: it has no such thing. */
   countTokens?(request: ProviderRequest, signal: AbortSignal): Promise<number>;

@@ -120,6 +120,9 @@ export const QUOTA_MIN_MS = 1000;
 /** Requests that were held together go out within so long for each of them, and within the other all together. */
 export const SPREAD_EACH_MS = 250;
 export const SPREAD_MAX_MS: number = 10_000;
+/** A request waits so long for a sibling's answer to begin; and what has begun is kept by its provider so long, at least. */
+export const PREFIX_WAIT_MS: number = 15_000;
+export const PREFIX_KEPT_MS: number = 4 * 60_000;
 /** So often requests that wait for a provider are looked at, at least. */
 export const OUTLET_LOOK_MS: number = 60_000;
 

@@ -101,6 +101,16 @@ export interface HeldRequest {
   wasHeld: boolean;
 }
 
+export interface KeptPrefix {
+  readonly ahead: {
+    readonly id: string;
+    readonly name: ActorName;
+    readonly incarnation: number;
+  } | null;
+  /** Monotonic. */
+  readonly at: number;
+}
+
 /** The way out to the models. */
 export interface Outlet {
   /** Those that wait, by their ids, oldest first. */
@@ -109,6 +119,11 @@ export interface Outlet {
   readonly holds: Map<string, number>;
   /** Requests that went out without a budget, still to be recorded. */
   readonly owed: { readonly actor: LiveActor; readonly change: SpendChange }[];
+  /**
+   * Beginnings of requests that providers keep: who went ahead with it and when; or, once that answer has begun, when one
+   * went out last.
+   */
+  readonly prefixes: Map<string, KeptPrefix>;
   /** Something has changed since the queue was looked at. */
   dirty: boolean;
   /** Monotonic time at which it is looked at again by itself. */
@@ -233,7 +248,14 @@ export function makeLive(options: {
     acts: new Map(),
     waiting: new Map(),
     held: new Map(),
-    outlet: { queue: new Map(), holds: new Map(), owed: [], dirty: false, timerAt: null },
+    outlet: {
+      queue: new Map(),
+      holds: new Map(),
+      owed: [],
+      prefixes: new Map(),
+      dirty: false,
+      timerAt: null,
+    },
     grants: options.grants ?? new Map(),
     asksDirty: false,
     hash: options.hash ?? noHash,

@@ -33,7 +33,7 @@ function story(onTurn: (turn: number) => void = () => undefined): (seen: Seen) =
     if (seen.system.startsWith('You sum up')) {
       return { text: `Goal: count, the word is ORCHID. ${turn} steps are done.` };
     }
-    if (seen.system.startsWith('You are lead')) return { text: 'Good.' };
+    if (seen.actor === 'lead') return { text: 'Good.' };
     turn += 1;
     onTurn(turn);
     if (turn <= TURNS) {
@@ -80,7 +80,7 @@ describe.each(['anthropic', 'openai'] as const)('%s', (dialect) => {
     const made = compactionsIn(sessionOf(world));
     expect(made.length).toBeGreaterThan(1);
     expect(made.every((one) => one.by === 'model' && one.cause === 'threshold')).toBe(true);
-    for (const seen of server.seen.filter((one) => one.system.startsWith('You are ada'))) {
+    for (const seen of server.seen.filter((one) => one.actor === 'ada')) {
       expect(JSON.stringify(seen.body['messages'])).toContain('ORCHID');
     }
     const told = world.troupe('events', '--type', 'session.compacted', '--json').stdout;

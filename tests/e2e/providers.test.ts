@@ -113,7 +113,7 @@ const SPY: ModelAnswer[] = [
 ];
 
 function spy(seen: Seen): ModelAnswer {
-  if (seen.system.startsWith('You are lead')) return { text: 'Good.' };
+  if (seen.actor === 'lead') return { text: 'Good.' };
   const said = seen.messages.filter((message) => message.role === 'assistant').length;
   return SPY[said] ?? { text: 'Done.' };
 }

@@ -35,7 +35,7 @@ export async function openModelRun(
   };
   return {
     server,
-    of: (actor) => server.seen.filter((seen) => seen.system.startsWith(`You are ${actor},`)),
+    of: (actor) => server.seen.filter((seen) => seen.actor === actor),
     close: () => server.close(),
     troupe: (...args) => runBeside(world, env, args),
     start: (...args) => startBeside(world, env, args),

@@ -1,13 +1,15 @@
 /**
  * A request of the Messages API. Pure. What repeats from request to request is the same text in the same place, so that
- * the provider's cache finds it: system prompt and tools never change, messages are only added to.
+ * the provider's cache finds it: system prompt and tools never change, messages are only added to. What actors of one
+ * profile share stands before what is their own, in blocks that end where the shared part does.
  *
  * Invariants
  * - L1 What it builds is accepted: roles alternate from a user message on, results come first and answer the calls of
  *   the message before, no block is empty, the last message is the user's.
  * - L16 All kept blocks or none (`kept-blocks.ts`).
- * - L17 At most four cache marks: one behind system and tools, one at the end, and two at multiples of 15 blocks, which
- *   stay where they are while the conversation grows.
+ * - L17 At most four cache marks: one behind what is shared of system and tools, one at the end, and two at multiples of
+ *   15 blocks, which stay where they are while the conversation grows. While it is shorter than that, the second of these
+ *   is behind the part that all of a profile share, whatever they found where they work.
  */
 import type {
   ContentBlockParam,
@@ -39,8 +41,7 @@ export function buildRequest(
   const head = { system: request.system, tools: wireTools(request) };
   const { messages, prefix } = wireMessages(request, JSON.stringify(head));
   if (said.length > 0) messages.push({ role: 'assistant', content: [...said] });
-  const system: TextBlockParam[] =
-    request.system.trim() === '' ? [] : [{ type: 'text', text: request.system }];
+  const system = systemBlocks(request);
   if (settings.cache) mark({ system, tools: head.tools, messages });
   return {
     prefix,
@@ -55,6 +56,15 @@ export function buildRequest(
       stream: true,
     },
   };
+}
+
+/** Cut where the shared parts end. */
+function systemBlocks({ system, shared = [] }: ProviderRequest): TextBlockParam[] {
+  const ends = [...shared, system.length];
+  const texts = ends.map((end, at) => system.slice(ends[at - 1] ?? 0, end));
+  return texts
+    .filter((text) => text.trim() !== '')
+    .map((text): TextBlockParam => ({ type: 'text', text }));
 }
 
 function wireTools(request: ProviderRequest): Tool[] {
@@ -138,15 +148,14 @@ function mark(parts: {
   readonly messages: WireMessage[];
 }): void {
   const { system, tools, messages } = parts;
-  const head = system.length > 0 ? system : tools;
-  const last = head.at(-1);
-  if (last !== undefined) head[head.length - 1] = { ...last, cache_control: { type: 'ephemeral' } };
   const places = messages.flatMap((message, at) =>
     message.content.map((_, index) => ({ at, index })),
   );
   const end = places.length - 1;
   const step = Math.floor(end / CACHE_STEP) * CACHE_STEP;
-  const wanted = [end, step, step - CACHE_STEP].slice(0, CACHE_MARKS_MAX - 1);
+  const wanted = step === 0 ? [end, step] : [end, step, step - CACHE_STEP];
+  const own = system.length > 1 ? 1 : 0;
+  markHead(system.length > 0 ? system : tools, { own, count: CACHE_MARKS_MAX - wanted.length });
   for (const position of new Set(wanted)) {
     const place = lastMarkable(places.slice(Math.max(0, position - CACHE_STEP + 1), position + 1));
     if (place === null) continue;
@@ -165,6 +174,18 @@ function mark(parts: {
         return type === 'text' || type === 'tool_use' || type === 'tool_result';
       }) ?? null
     );
+  }
+}
+
+/** The own part of a system prompt is the last and short, and lies before the first mark in the messages: it has none. */
+function markHead(
+  head: TextBlockParam[] | Tool[],
+  { own, count }: { readonly own: number; readonly count: number },
+): void {
+  const end = head.length - own;
+  for (let at = Math.max(0, end - (own === 0 ? 1 : count)); at < end; at += 1) {
+    const block = head[at];
+    if (block !== undefined) head[at] = { ...block, cache_control: { type: 'ephemeral' } };
   }
 }
 

@@ -33,6 +33,7 @@ const SDK_TIMEOUT_MS = 3_600_000;
 export function makeAnthropicProvider(deps: AnthropicDeps): Provider {
   return {
     name: deps.settings.name,
+    keepsPrefixes: deps.settings.cache,
     stream: (request, signal) => stream(deps, request, signal),
     countTokens: (request, signal) => countTokens(deps, request, signal),
   };

@@ -69,6 +69,14 @@ export function startActor(draft: Draft, live: Live, actor: Starting): void {
   const spawn = actor.depth < file.team.limits.depth;
   const skills = skillsFor(profile, file.skills ?? []);
   const tools = toolsOf(profile, toolsForKind(kind, { spawn }), skills.length > 0);
+  const prompt = systemPrompt({
+    profile,
+    actor: name,
+    kind,
+    goal: file.team.goal,
+    roster: roster(state),
+    skills: skillCatalogue(skills),
+  });
   draft.effect({
     type: 'actor.start',
     host: kind === 'subagent' ? 'pool' : 'thread',
@@ -83,14 +91,8 @@ export function startActor(draft: Draft, live: Live, actor: Starting): void {
       scripts: file.scripts,
       places: { trees: file.treesRoot, workspace: file.workspace },
       ...(file.cassettes === undefined ? {} : { cassettes: file.cassettes }),
-      system: systemPrompt({
-        profile,
-        actor: name,
-        kind,
-        goal: file.team.goal,
-        roster: roster(state),
-        skills: skillCatalogue(skills),
-      }),
+      system: prompt.shared,
+      systemOwn: prompt.own,
       tools,
       ...(skills.length === 0 ? {} : { skills }),
       ...(file.memory === undefined ? {} : { memory: file.memory }),

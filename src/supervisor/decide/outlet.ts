@@ -32,6 +32,7 @@ import { amountsOf, isRunSpent, nameOf, pursesOf, spentText, warn, warnOf } from
 import { type Grant, grant } from './grant.ts';
 import { reply } from './results.ts';
 import { placeHolder } from './roster.ts';
+import { goesOut, hasBegun, waitForSibling } from './siblings.ts';
 
 /** It waits for its turn; `letOut` answers it, at once where it can. */
 export function reserve(asking: Asking, draft: Draft, ask: ReserveRequest): Draft {
@@ -62,6 +63,7 @@ export function settleSpent(asking: Asking, draft: Draft, ask: SettleRequest): D
   const { outlet } = live;
   outlet.dirty = true;
   outlet.queue.delete(ask.id);
+  hasBegun(live, happening, ask.id, false);
   const { id, model, task, usage, limited } = ask;
   if (state.spending.open.has(id) || totalTokens(usage) > 0) {
     draft.about('run', actor).spend({ type: 'spend.settled', id, model, task, usage });
@@ -136,6 +138,7 @@ function letOutOne(
     if (ask.patient) return waits(live, happening, held);
     return answer(live, new Draft(state, happening), held, { type: 'held', ...rest });
   }
+  if (waitForSibling(live, happening, held) > 0) return waits(live, happening, held);
   // A recording costs nothing, and may have been given more on its way.
   const isReplay = state.file.replay !== undefined;
   const purses = isReplay ? [] : pursesOf(state, { actor: name, task: ask.task });
@@ -147,10 +150,13 @@ function letOutOne(
   if (found.kind === 'wait') return waits(live, happening, held);
   const draft = new Draft(state, happening).about('run', actor);
   if (found.kind === 'spent') return refuse(live, draft, held, found);
-  const spreadMs = held.wasHeld ? spreadOf(live) : 0;
+  const leave = {
+    spreadMs: held.wasHeld ? spreadOf(live) : 0,
+    ahead: goesOut(live, happening, held),
+  };
   if (purses.length === 0 && !hasPrice(ask)) {
     // Nothing is counted that costs nothing and is bounded by nothing.
-    return answer(live, draft, held, granted(found.maxTokens, spreadMs));
+    return answer(live, draft, held, granted(found.maxTokens, leave));
   }
   const { id, model, task, input } = ask;
   const output = found.maxTokens;
@@ -165,13 +171,21 @@ function letOutOne(
   };
   if (purses.length === 0) outlet.owed.push({ actor, change });
   else draft.spend(change);
-  return answer(live, draft, held, granted(output, spreadMs));
+  return answer(live, draft, held, granted(output, leave));
 }
 
 const hasPrice = ({ model }: ReserveRequest): boolean => providerOf(model) !== 'scripted';
 
-function granted(maxTokens: number, spreadMs: number): ActorReply {
-  return { type: 'granted', maxTokens, ...(spreadMs === 0 ? {} : { spreadMs }) };
+function granted(
+  maxTokens: number,
+  { spreadMs, ahead }: { readonly spreadMs: number; readonly ahead: boolean },
+): ActorReply {
+  return {
+    type: 'granted',
+    maxTokens,
+    ...(spreadMs === 0 ? {} : { spreadMs }),
+    ...(ahead ? { ahead } : {}),
+  };
 }
 
 /** The more go out at the same time, the further they are spread. */
@@ -277,9 +291,12 @@ export function endQuotas(state: RunState, live: Live, happening: Happening): Dr
 /** When the first of those that wait for a provider may go on; by then at the latest the queue is looked at again. */
 function lookLater(state: RunState, live: Live, happening: Happening): Draft | null {
   const { outlet } = live;
-  const rests = [...outlet.queue.values()].flatMap(
-    ({ ask }) => restOf(state, live, happening, providerOf(ask.model))?.ms ?? [],
-  );
+  const rests = [...outlet.queue.values()].flatMap((held) => {
+    const ms =
+      restOf(state, live, happening, providerOf(held.ask.model))?.ms ??
+      waitForSibling(live, happening, held);
+    return ms > 0 ? [ms] : [];
+  });
   if (rests.length === 0) return null;
   const ms = Math.min(OUTLET_LOOK_MS, Math.max(1, Math.ceil(Math.min(...rests))));
   const at = happening.monotonicMs + ms;

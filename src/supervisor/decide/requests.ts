@@ -40,6 +40,7 @@ import { REPLAY_DIFFERS } from './replay-order.ts';
 import { reply } from './results.ts';
 import { heldTask, noticeTarget } from './roster.ts';
 import { endIfReady, noteWorking } from './shutdowns.ts';
+import { hasBegun } from './siblings.ts';
 import { endAttempt, fail } from './task-ends.ts';
 
 /** Requests that record what has happened already. */
@@ -98,6 +99,9 @@ function answer(asking: Asking, request: ActorRequest, report?: HookReport): Dra
       return reserve(asking, draft, request);
     case 'settle':
       return settleSpent(asking, draft, request);
+    case 'begun':
+      hasBegun(asking.live, happening, request.id, true);
+      return reply(asking, draft, { type: 'noted' });
     case 'permit':
       return looked(asking, draft, request) ?? permit(asking, draft, request);
     case 'act':
@@ -188,6 +192,7 @@ function commitAnswer(asking: Asking, draft: Draft, step: AnswerStep): Draft {
   const { state, live, actor } = asking;
   if (step.reservation !== undefined) {
     live.outlet.dirty = true;
+    hasBegun(live, asking.happening, step.reservation, true);
     if (state.spending.open.has(step.reservation)) {
       draft.spend({ type: 'spend.answered', id: step.reservation });
     }

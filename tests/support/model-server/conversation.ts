@@ -28,7 +28,7 @@ export function playScript(
   messages: readonly Message[],
 ): ModelAnswer {
   const { script } = played;
-  const actor = /^You are ([^\s,]+), /.exec(system)?.[1] ?? 'lead';
+  const actor = actorIn(system);
   const profile = played.profiles[actor] ?? actor.replace(/-\d+$/, '');
   const known: Message[] = [];
   const ask = (): ReturnType<typeof chooseAnswer> => {
@@ -58,6 +58,11 @@ export function playScript(
   return { text, calls, stop, delayMs: delay };
 }
 
+/** Whose request it is: what is the actor's own follows what all of its profile share. */
+export function actorIn(system: string): string {
+  return /^You are ([^\s,]+), (?:the|a) /m.exec(system)?.[1] ?? 'lead';
+}
+
 /** The task that was assigned last and is not ended. */
 function taskOf(messages: readonly Message[]): ProviderRequest['task'] {
   let task: ProviderRequest['task'] = null;
@@ -84,7 +89,7 @@ export function fromAnthropic(body: Json): { system: string; messages: Message[]
     if (role === 'assistant') return { role, content: content.flatMap((one) => said(one, names)) };
     return { role: 'user', content: content.flatMap((one) => heard(one, names)) };
   });
-  return { system: typeof system === 'string' ? system : texts.join('\n'), messages };
+  return { system: typeof system === 'string' ? system : texts.join(''), messages };
 }
 
 function said(block: Json, names: Map<string, string>): ContentBlock[] {

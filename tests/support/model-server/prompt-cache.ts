@@ -1,6 +1,6 @@
 /**
  * The prompt cache as the API has it: what stood before a mark is kept; a later request reads the longest kept prefix
- * that ends at one of its marks or up to 20 blocks before it.
+ * that ends at one of its marks or up to 20 blocks before it. It is kept from the moment on that the answer begins.
  */
 import { createHash } from 'node:crypto';
 import { canonical, isJson, type Json } from './answer.ts';
@@ -10,6 +10,8 @@ export interface CacheUse {
   readonly input: number;
   readonly read: number;
   readonly write: number;
+  /** The answer begins. */
+  readonly keep: () => void;
 }
 
 const LOOKBACK = 20;
@@ -37,8 +39,11 @@ export class PromptCache {
       const hit = near.findLast((one) => this.#kept.has(one.key));
       read = Math.max(read, hit?.tokens ?? 0);
     }
-    for (const prefix of prefixes) if (prefix.marked) this.#kept.add(prefix.key);
-    return { input: tokens - Math.max(marked, read), read, write: Math.max(0, marked - read) };
+    const keep = (): void => {
+      for (const prefix of prefixes) if (prefix.marked) this.#kept.add(prefix.key);
+    };
+    const write = Math.max(0, marked - read);
+    return { input: tokens - Math.max(marked, read), read, write, keep };
   }
 }
 

@@ -11,10 +11,10 @@ import type { Message } from '../../../src/protocol/index.ts';
 import { isJson, type Json, type ModelAnswer, type Rejection } from './answer.ts';
 import { ANTHROPIC_RULES, type AnthropicRules, checkAnthropic } from './anthropic-rules.ts';
 import { anthropicFrames, frame, type Ids } from './anthropic-stream.ts';
-import { fromAnthropic, fromOpenAi } from './conversation.ts';
+import { actorIn, fromAnthropic, fromOpenAi } from './conversation.ts';
 import { checkOpenAi, OPENAI_RULES, type OpenAiRules } from './openai-rules.ts';
 import { type OpenAiManner, openAiBody, openAiFrames } from './openai-stream.ts';
-import { PromptCache } from './prompt-cache.ts';
+import { type CacheUse, PromptCache } from './prompt-cache.ts';
 
 /** What the next request meets instead of a whole answer. */
 export type Fault =
@@ -40,6 +40,7 @@ export interface Seen {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Json;
   readonly system: string;
+  readonly actor: string;
   readonly messages: readonly Message[];
 }
 
@@ -154,12 +155,15 @@ export class ModelServer {
       return;
     }
     const read = dialect === 'anthropic' ? fromAnthropic(body) : fromOpenAi(body);
-    const seen: Seen = { dialect, headers: request.headers, body, ...read };
+    const actor = actorIn(read.system);
+    const seen: Seen = { dialect, headers: request.headers, body, actor, ...read };
     this.seen.push(seen);
+    // What it finds is settled when it comes, not when it is answered.
+    const cache = this.#cache.use(body);
     const answer = this.#options.answer(seen);
     if (answer.delayMs !== undefined) await after(answer.delayMs);
     this.#paused = answer.stop === 'pause';
-    await this.#answer(response, { seen, answer, fault });
+    await this.#answer(response, { seen, cache, answer, fault });
   }
 
   #authorize(request: IncomingMessage, dialect: 'anthropic' | 'openai'): Rejection | null {
@@ -191,9 +195,14 @@ export class ModelServer {
 
   async #answer(
     response: ServerResponse,
-    what: { readonly seen: Seen; readonly answer: ModelAnswer; readonly fault: Fault | null },
+    what: {
+      readonly seen: Seen;
+      readonly cache: CacheUse;
+      readonly answer: ModelAnswer;
+      readonly fault: Fault | null;
+    },
   ): Promise<void> {
-    const { seen, answer, fault } = what;
+    const { seen, cache, answer, fault } = what;
     const { manner = {} } = this.#options;
     if (seen.dialect === 'openai' && (seen.body['stream'] !== true || manner.noStream === true)) {
       respond(response, 200, openAiBody(seen.body, answer, { manner, ids: this.#ids }));
@@ -201,7 +210,7 @@ export class ModelServer {
     }
     const frames =
       seen.dialect === 'anthropic'
-        ? anthropicFrames(seen.body, answer, { cache: this.#cache.use(seen.body), ids: this.#ids })
+        ? anthropicFrames(seen.body, answer, { cache, ids: this.#ids })
         : openAiFrames(seen.body, answer, { manner, ids: this.#ids });
     response.on('close', () => {
       if (!response.writableEnded) this.#closedByClient += 1;
@@ -215,6 +224,7 @@ export class ModelServer {
       response.destroy();
       return;
     }
+    cache.keep();
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     const limit = fault !== null && 'afterBytes' in fault ? fault.afterBytes : bytes.length;
     await send(response, bytes.subarray(0, limit));

@@ -18,13 +18,14 @@ const roster = [
 ] as const;
 
 test('the system prompt says who one is, who the others are, and how work ends', () => {
-  const prompt = systemPrompt({
+  const { shared, own } = systemPrompt({
     profile,
     actor: asActorName('ada'),
     kind: 'teammate',
     roster,
     goal: 'Green tests.',
   });
+  const prompt = `${shared}\n\n${own}`;
   expect(prompt).toContain('You are ada, a teammate');
   expect(prompt).toContain('You write small changes.');
   expect(prompt).toContain('complete_task');
@@ -42,7 +43,19 @@ test('it is the same each time, and has no empty parts', () => {
     goal: null,
     task: { id: asTaskId('parser'), title: 'Fix it' },
   } as const;
-  expect(systemPrompt(options)).toBe(systemPrompt(options));
-  expect(systemPrompt(options)).not.toMatch(/\n{3}|undefined|null/);
-  expect(systemPrompt(options)).toContain('task parser: Fix it');
+  expect(systemPrompt(options)).toEqual(systemPrompt(options));
+  const { shared, own } = systemPrompt(options);
+  expect(`${shared}\n\n${own}`).not.toMatch(/\n{3}|undefined|null/);
+  expect(own).toContain('task parser: Fix it');
+});
+
+test('L34: siblings begin with the same words, and who is hired later changes none of them', () => {
+  const common = { profile, kind: 'teammate', goal: 'Green tests.', skills: 'Skills: …' } as const;
+  const bo = { name: asActorName('bo'), kind: 'teammate', profile: 'x', description: '' } as const;
+  const ada = systemPrompt({ ...common, roster, actor: asActorName('ada') });
+  const later = systemPrompt({ ...common, roster: [...roster, bo], actor: asActorName('bo') });
+  expect(later.shared).toBe(ada.shared);
+  expect(ada.shared).toContain('Green tests.');
+  expect(ada.shared).not.toContain('ada');
+  expect(later.own).not.toBe(ada.own);
 });

@@ -297,6 +297,7 @@ export class World {
         return { type: 'noted' };
       case 'team':
         return { type: 'team', text: '- bo: teammate, implementer' };
+      case 'begun':
       case 'live':
         return { type: 'noted' };
     }

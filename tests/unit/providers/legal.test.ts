@@ -231,7 +231,7 @@ class World {
     }
     const built = buildAnthropic(request, ANTHROPIC);
     const body = JSON.parse(JSON.stringify(built.params)) as Json;
-    const cache = { input: 1, read: 0, write: 0 };
+    const cache = { input: 1, read: 0, write: 0, keep: () => undefined };
     const reader = new AnthropicReader({ callId, usedIds: used });
     for (const data of dataOf(anthropicFrames(body, answer, { cache, ids: this.#ids }))) {
       const event: unknown = JSON.parse(data);
