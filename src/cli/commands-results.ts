@@ -61,4 +61,16 @@ export const results: readonly CommandSpec[] = [
     examples: ['troupe pr docs-1', 'troupe pr docs-1 --body > pr.md', 'troupe pr docs-1 --create'],
     load: () => import('./commands/pr.ts'),
   },
+  {
+    name: 'export',
+    args: [
+      ['<run>', 'a run'],
+      ['[file]', 'the zip file to write (default: RUN.zip)'],
+    ],
+    summary: 'make one file of a run, for a backup or a bug report',
+    details: 'Records, outputs and large texts, with secrets taken out. Nothing is sent anywhere.',
+    options: [{ flags: '--force', description: 'overwrite the file when it exists' }],
+    examples: ['troupe export docs-1', 'troupe export docs-1 /tmp/report.zip'],
+    load: () => import('./commands/export.ts'),
+  },
 ];

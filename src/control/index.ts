@@ -17,6 +17,7 @@ export { type DiffAnswer, type DiffQuery, diffOf } from './diff.ts';
 export { examine, sandboxFinding } from './doctor.ts';
 export { errors as controlErrors } from './errors.ts';
 export { eventsOfRun, followEvents } from './events.ts';
+export { type ExportEntry, exportRun, type RunExport } from './export.ts';
 export type { Finding } from './finding.ts';
 export { hooksOfRun } from './hooks.ts';
 export type { LiveControl } from './live.ts';

@@ -22,3 +22,6 @@ export const TRUST_BYTES_MAX: number = 1024 * 1024;
 /** Of the person's own programs that `troupe pr --create` runs. */
 export const TOOL_TIMEOUT_MS: number = 5 * 60_000;
 export const TOOL_OUTPUT_MAX: number = 1024 * 1024;
+
+/** Bytes of a file that are read at once for an export. */
+export const EXPORT_PIECE_BYTES: number = 256 * 1024;

@@ -1,6 +1,7 @@
 /** What a person does with a run that is over: saved work comes back, and its branch becomes a pull request. */
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { inflateRawSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { makeWorld, type World } from './cli-world.ts';
 
@@ -116,3 +117,51 @@ test('pr without the tool of the forge pushes nothing, and says what is missing'
   expect(refused.stderr).toContain('`glab` does not run here');
   expect(world.git('ls-remote', 'origin')).toBe('');
 });
+
+test('export makes one file of a run, whole and without secrets', () => {
+  const secret = `ghp_${'a1B2c3D4'.repeat(5)}`.slice(0, 40);
+  world.write(
+    'team.yaml',
+    `version: 1\nname: t\ntasks: [{ id: a, title: Print, run: 'echo token ${secret}; seq 1 200000' }]\n`,
+  );
+  expect(world.troupe('run', 'team.yaml', '--run-id', 'r1').code).toBe(0);
+  const made = world.troupe('export', 'r1');
+  expect(made).toMatchObject({ code: 0 });
+  expect(made.stdout).toMatch(/^Wrote r1\.zip \(\d+\.\d KiB\): the run r1\.\n/);
+
+  const files = unzip(join(world.repo, 'r1.zip'));
+  const output = [...files.keys()].find((name) => name.startsWith('outputs/')) ?? '';
+  expect(files.get(output)).toBe(`token [redacted]\n${seq(200_000)}`);
+  const journal = (files.get('journal.jsonl') ?? '').trim().split('\n');
+  const sequences = journal.map((line) => JSON.parse(line).s);
+  expect(sequences.length).toBeGreaterThan(4);
+  expect(sequences).toEqual([...sequences].sort((a, b) => a - b));
+  expect(files.get('summary.json')).toContain('"state": "done"');
+  expect([...files.values()].some((text) => text.includes(secret))).toBe(false);
+
+  expect(world.troupe('export', 'r1')).toMatchObject({ code: 2 });
+  expect(json('export', 'r1', '--force')).toMatchObject({ path: join(world.repo, 'r1.zip') });
+  expect(world.troupe('export', 'r2')).toMatchObject({ code: 5 });
+});
+
+const seq = (to: number): string =>
+  Array.from({ length: to }, (_, index) => `${index + 1}\n`).join('');
+
+/** By the central directory at the end of the file (APPNOTE 4.3.12), which says where each entry begins. */
+function unzip(path: string): Map<string, string> {
+  const bytes = readFileSync(path);
+  const end = bytes.lastIndexOf(Buffer.from([0x50, 0x4b, 5, 6]));
+  const files = new Map<string, string>();
+  let at = bytes.readUInt32LE(end + 16);
+  for (let count = bytes.readUInt16LE(end + 10); count > 0; count -= 1) {
+    const [size, names, extra, comment] = [20, 28, 30, 32].map((offset) =>
+      offset === 20 ? bytes.readUInt32LE(at + offset) : bytes.readUInt16LE(at + offset),
+    ) as [number, number, number, number];
+    const local = bytes.readUInt32LE(at + 42);
+    const from = local + 30 + bytes.readUInt16LE(local + 26) + bytes.readUInt16LE(local + 28);
+    const name = bytes.toString('utf8', at + 46, at + 46 + names);
+    files.set(name, inflateRawSync(bytes.subarray(from, from + size)).toString());
+    at += 46 + names + extra + comment;
+  }
+  return files;
+}

@@ -31,3 +31,10 @@ export function tokens(usage: Usage): string {
   if (total < 1000) return String(total);
   return total < 1_000_000 ? `${(total / 1000).toFixed(1)}k` : `${(total / 1_000_000).toFixed(1)}M`;
 }
+
+/** `812 bytes`, `12.3 KiB`, `4.5 MiB`. */
+export function bytesText(bytes: number): string {
+  if (bytes < 1024) return counted(bytes, 'byte');
+  const kib = bytes / 1024;
+  return kib < 1024 ? `${kib.toFixed(1)} KiB` : `${(kib / 1024).toFixed(1)} MiB`;
+}
