@@ -135,7 +135,7 @@ test('export makes one file of a run, whole and without secrets', () => {
   const journal = (files.get('journal.jsonl') ?? '').trim().split('\n');
   const sequences = journal.map((line) => JSON.parse(line).s);
   expect(sequences.length).toBeGreaterThan(4);
-  expect(sequences).toEqual([...sequences].sort((a, b) => a - b));
+  expect(sequences).toEqual(sequences.toSorted((a, b) => a - b));
   expect(files.get('summary.json')).toContain('"state": "done"');
   expect([...files.values()].some((text) => text.includes(secret))).toBe(false);
 
