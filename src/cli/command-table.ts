@@ -6,6 +6,7 @@
 import { type CommandSpec, type OptionSpec, RUN } from './command.ts';
 import { results } from './commands-results.ts';
 import { starting } from './commands-starting.ts';
+import { CRON } from './cron-commands.ts';
 import { USAGE } from './spending-commands.ts';
 
 const watching: readonly CommandSpec[] = [
@@ -309,6 +310,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...deciding,
   ...results,
   ...checking,
+  CRON,
   ...permissions,
   ...knowing,
 ];

@@ -12,6 +12,7 @@ export { budgetToResume, type MoreBudget } from './budget.ts';
 export { recordingOf } from './cassette.ts';
 export { type CheckAnswer, checkTeam } from './check.ts';
 export { compactActor } from './compact.ts';
+export { localZone, type NextSlot, nextSlots } from './cron-next.ts';
 export type { ControlDeps, Holder, LiveSource } from './deps.ts';
 export { type DiffAnswer, type DiffQuery, diffOf } from './diff.ts';
 export { examine, sandboxFinding } from './doctor.ts';

@@ -17,6 +17,13 @@ export function duration(ms: number): string {
   return `${Math.floor(minutes / 60)}h${two(minutes % 60)}m`;
 }
 
+/** How long until then: `in 9s`, `in 2h03m`, `in 12 days`; what has passed is `due`. */
+export function countdown(ms: number): string {
+  if (ms <= 0) return 'due';
+  const days = Math.floor(ms / 86_400_000);
+  return days < 3 ? `in ${duration(ms)}` : `in ${days} days`;
+}
+
 /** `$0.42`, `~$0.0031` when it is an estimate, `-` for nothing. */
 export function money(usage: Usage): string {
   if (usage.costUsd === 0) return '-';
