@@ -34,6 +34,14 @@ const watching: readonly CommandSpec[] = [
     examples: ['troupe tasks', 'troupe tasks parser --json'],
     load: () => import('./commands/tasks.ts'),
   },
+  {
+    name: 'why',
+    args: [['[name]', 'only this task or actor']],
+    summary: 'say why each task and actor that does not move waits, and what to type',
+    options: [RUN],
+    examples: ['troupe why', 'troupe why parser', 'troupe why ada --json'],
+    load: () => import('./commands/why.ts'),
+  },
   USAGE,
   {
     name: 'tail',

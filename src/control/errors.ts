@@ -44,6 +44,18 @@ export const errors = {
     unknown('task', task, known),
   unknownActor: (actor: string, known: readonly string[]): TroupeError =>
     unknown('actor', actor, known),
+  unknownTaskOrActor: (name: string, known: readonly string[]): TroupeError => {
+    const near = nearMatches(name, known);
+    return new TroupeError({
+      code: 'control/unknown-name',
+      message: `there is no task and no actor ${JSON.stringify(name)} in this run`,
+      hint:
+        near.length > 0
+          ? `Did you mean ${near.join(' or ')}?`
+          : '`troupe tasks` lists the tasks, `troupe ps` the actors.',
+      exit: EXIT.notFound,
+    });
+  },
   unknownGrant: (id: string, known: readonly string[]): TroupeError => unknown('rule', id, known),
   grantOfRun: (id: string): TroupeError =>
     new TroupeError({

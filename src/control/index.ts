@@ -97,4 +97,5 @@ export { chooseTrustable, listTrustable, type Trustable, trustWords } from './tr
 export { readTrust, type TrustBook } from './trust-book.ts';
 export { type UsageAnswer, type UsageRow, usageOf } from './usage.ts';
 export { type Whereabouts, whereIs } from './where.ts';
+export { whyOf } from './why.ts';
 export { openWorkspace, type Workspace } from './workspace.ts';

@@ -27,6 +27,7 @@ import { eventsOfRun } from './events.ts';
 import type { LiveControl } from './live.ts';
 import { wholePlans } from './plans.ts';
 import { listRuns } from './queries.ts';
+import { reasons } from './why.ts';
 import type { Workspace } from './workspace.ts';
 
 export interface LiveControlOptions {
@@ -71,6 +72,10 @@ export function makeLiveControl(options: LiveControlOptions): LiveControl {
       return redactor.data(taskRows(stateOf(id), supervisor.liveness(id)));
     },
     actors: async (run) => actorsOf(runOf(run)),
+    why: async ({ run, about }) => {
+      const id = runOf(run);
+      return redactor.data(reasons(stateOf(id), supervisor.liveness(id), about));
+    },
     send: async ({ run, to, text, interrupt }) => {
       const id = runOf(run);
       return { run: id, ...(await supervisor.send({ run: id, to, text, interrupt })) };

@@ -4,7 +4,7 @@
  */
 import type { EventSubscription } from '../events/index.ts';
 import type { AskRow, GrantRow } from '../protocol/ask.ts';
-import type { ActorRow, PlanRow, RunRow, TaskRow } from '../protocol/shapes.ts';
+import type { ActorRow, PlanRow, RunRow, TaskRow, WhyRow } from '../protocol/shapes.ts';
 import type {
   AnswerAskParams,
   AnswerAskResult,
@@ -21,6 +21,7 @@ import type {
   StopParams,
   SubscribeParams,
   TrustParams,
+  WhyParams,
 } from '../protocol/wire.ts';
 
 /** A `run` that is left out means the one that the supervisor holds; `control/no-run` when it holds none. */
@@ -29,6 +30,8 @@ export interface LiveControl {
   runs(): Promise<readonly RunRow[]>;
   tasks(run: string | undefined): Promise<readonly TaskRow[]>;
   actors(run: string | undefined): Promise<readonly ActorRow[]>;
+  /** What does not move, why, and what to type; with `about` only the task or actor of this name. */
+  why(params: WhyParams): Promise<readonly WhyRow[]>;
   send(params: SendParams): Promise<SendResult>;
   settleDead(params: SettleParams): Promise<SettleResult>;
   trust(words: TrustParams['words']): Promise<void>;

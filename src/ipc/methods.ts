@@ -25,6 +25,7 @@ export function makeHandlers(control: LiveControl): Handlers {
       'runs.list': () => control.runs(),
       'tasks.list': ({ run }) => control.tasks(run),
       'actors.list': ({ run }) => control.actors(run),
+      why: (params) => control.why(params),
       'mail.send': (params) => control.send(params),
       'mail.settle': (params) => control.settleDead(params),
       'trust.set': async ({ words }) => {

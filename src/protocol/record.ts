@@ -51,7 +51,15 @@ export type ReasonKind =
   | 'agent'
   | 'worktree'
   | 'stopped'
-  | 'cancelled';
+  | 'cancelled'
+  /** Nothing to do: neither a task nor mail. */
+  | 'idle'
+  /** It died too often to be started again. */
+  | 'died'
+  /** Ready, with a slot and a worker free, and still not begun: the self-check noticed. */
+  | 'stalled'
+  /** A state or a record that this version does not know. */
+  | 'unknown';
 
 /** Why something is not moving. `ref` names what it waits for. */
 export interface Reason {

@@ -53,6 +53,13 @@ export interface ActorRow {
   readonly usage: Usage;
 }
 
+/** `troupe why`: a task or an actor that does not move, why, and the one command that unblocks it. */
+export interface WhyRow {
+  readonly about: string;
+  readonly reason: Reason;
+  readonly action: string;
+}
+
 /** `troupe plans`: a plan that an actor submitted, and what became of it. */
 export interface PlanRow {
   readonly id: string;

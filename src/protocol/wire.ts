@@ -10,7 +10,7 @@ import { z } from 'zod';
 import type { AskRow, GrantRow, GrantScope } from './ask.ts';
 import type { TroupeEvent } from './event.ts';
 import type { TrustRecord } from './policy.ts';
-import type { ActorRow, PlanRow, RunRow, TaskRow } from './shapes.ts';
+import type { ActorRow, PlanRow, RunRow, TaskRow, WhyRow } from './shapes.ts';
 
 export interface HelloParams {
   readonly token: string;
@@ -40,6 +40,11 @@ export interface StatusResult {
 /** Without `run`: the run that the supervisor holds, the newest if it holds several. */
 export interface RunParams {
   readonly run?: string | undefined;
+}
+
+export interface WhyParams extends RunParams {
+  /** A task or an actor; left out: all that does not move. */
+  readonly about?: string | undefined;
 }
 
 export interface SendParams extends RunParams {
@@ -160,6 +165,7 @@ export interface Methods {
   readonly 'runs.list': { readonly params: NoParams; readonly result: readonly RunRow[] };
   readonly 'tasks.list': { readonly params: RunParams; readonly result: readonly TaskRow[] };
   readonly 'actors.list': { readonly params: RunParams; readonly result: readonly ActorRow[] };
+  readonly why: { readonly params: WhyParams; readonly result: readonly WhyRow[] };
   readonly 'mail.send': { readonly params: SendParams; readonly result: SendResult };
   readonly 'mail.settle': { readonly params: SettleParams; readonly result: SettleResult };
   readonly 'trust.set': { readonly params: TrustParams; readonly result: NoParams };
@@ -213,6 +219,7 @@ export const methodParams: { readonly [M in MethodName]: z.ZodType<ParamsOf<M>> 
   'runs.list': z.strictObject({}),
   'tasks.list': z.strictObject({ run }),
   'actors.list': z.strictObject({ run }),
+  why: z.strictObject({ run, about: name.optional() }),
   'mail.send': z.strictObject({ run, to: name, text: z.string(), interrupt: z.boolean() }),
   'trust.set': z.strictObject({
     words: z

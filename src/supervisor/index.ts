@@ -37,3 +37,4 @@ export type { MachineSandbox } from './run-sandbox.ts';
 export { applyRecord, makeRunState, type RunState } from './state.ts';
 export { openSupervisor } from './supervisor.ts';
 export { readTaskTexts } from './task-texts.ts';
+export { whyRows } from './why.ts';

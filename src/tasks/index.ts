@@ -23,6 +23,7 @@ export {
   allTerminal,
   type GateEvidence,
   graphWork,
+  isActive,
   isTerminal,
   makeGraph,
   mergeQueue,

@@ -67,6 +67,7 @@ function makeFakeControl(): LiveControl & { happen(event: TroupeEvent): void; re
     runs: () => Promise.resolve([ROW]),
     tasks: () => Promise.reject(new Error('a bug')),
     actors: () => held.then(() => []),
+    why: () => Promise.resolve([]),
     plans: () => Promise.resolve([]),
     decidePlan: () => Promise.reject(new Error('not asked here')),
     send: ({ to }) =>
