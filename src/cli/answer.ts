@@ -1,5 +1,7 @@
 /** An answer of a person to the supervisor that holds the run. */
+
 import { lateAnswer } from '../control/index.ts';
+import { counted } from '../kernel/counted.ts';
 import { EXIT, type ExitCode } from '../kernel/errors.ts';
 import { GRANT_DAYS } from '../permissions/index.ts';
 import type { AnswerAskParams, AnswerAskResult } from '../protocol/wire.ts';
@@ -41,6 +43,6 @@ function told(result: AnswerAskResult, days: number): string {
   const until =
     result.scope === 'run'
       ? 'in this run, for this profile'
-      : `in this repository, for ${days} days`;
+      : `in this repository, for ${counted(days, 'day')}`;
   return `Allowed ${id}, and from now on ${until} (take it back with \`troupe rules revoke ${result.grant}\`).`;
 }

@@ -37,7 +37,12 @@ export async function examinePayloads(workspace: Workspace, run: string): Promis
     findings.push({ check, ok: true, detail, repair: ORPHANS });
   }
   if (findings.every(({ ok }) => ok) && needed.size > 0) {
-    findings.unshift({ check, ok: true, detail: `${needed.size} payloads, all whole`, repair: '' });
+    findings.unshift({
+      check,
+      ok: true,
+      detail: needed.size === 1 ? '1 payload, whole' : `${needed.size} payloads, all whole`,
+      repair: '',
+    });
   }
   return findings;
 }

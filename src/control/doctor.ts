@@ -2,12 +2,14 @@
  * What is wrong with the journals, the mail and the settings of this repository, and what holds its commands, each thing by its place and with what to do about it.
  * Changes nothing, and may look while a supervisor writes.
  */
+
 import {
   type JournalProblem,
   type JournalProblemKind,
   type KnownSeq,
   verifyJournal,
 } from '../journal/index.ts';
+import { counted } from '../kernel/counted.ts';
 import { systemCode } from '../kernel/errors.ts';
 import type { SandboxReport } from '../kernel/ports.ts';
 import { readKnownSeq } from '../supervisor/index.ts';
@@ -119,7 +121,12 @@ async function examineJournal(workspace: Workspace, place: JournalPlace): Promis
       );
     }
     if (findings.every(({ ok }) => ok)) {
-      findings.unshift(finding(true, `${report.records} records in ${report.segments} files`));
+      findings.unshift(
+        finding(
+          true,
+          `${counted(report.records, 'record')} in ${counted(report.segments, 'file')}`,
+        ),
+      );
     }
     return { findings, refused: report.problems.some(({ kind }) => REFUSED.has(kind)) };
   } catch (error) {
@@ -158,7 +165,12 @@ async function examineSpool(workspace: Workspace): Promise<Finding> {
   const waiting = (await listFolder(files, spool)).filter((name) => name.endsWith('.json'));
   const refused = await listFolder(files, `${spool}/refused`);
   if (refused.length === 0) {
-    const detail = waiting.length === 0 ? 'no mail waits' : `${waiting.length} letters wait`;
+    const detail =
+      waiting.length === 0
+        ? 'no mail waits'
+        : waiting.length === 1
+          ? '1 letter waits'
+          : `${waiting.length} letters wait`;
     return { check: 'spool', ok: true, detail, repair: '' };
   }
   return {

@@ -1,4 +1,5 @@
 /** The doctor's look at a journal: everything that is not as a writer left it, by file and line. Changes nothing. */
+import { counted } from '../kernel/counted.ts';
 import type { Files } from '../kernel/index.ts';
 import { systemCode } from '../kernel/index.ts';
 import type { JournalLimits } from './limits.ts';
@@ -186,7 +187,11 @@ async function checkSegment(
   }
   const crlf = scanner.crlfLines - crlfBefore;
   if (crlf > 0) {
-    findings.add('line-endings', { file, line: 1, offset: 0 }, `${crlf} lines end with CR LF.`);
+    findings.add(
+      'line-endings',
+      { file, line: 1, offset: 0 },
+      `${counted(crlf, 'line ends', 'lines end')} with CR LF.`,
+    );
   }
 }
 

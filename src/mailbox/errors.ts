@@ -1,4 +1,5 @@
 /** Errors of sends; a refused send was not recorded. */
+import { counted } from '../kernel/counted.ts';
 import { EXIT, TroupeError } from '../kernel/errors.ts';
 import type { SendCheck } from './send.ts';
 
@@ -11,7 +12,7 @@ export function sendError(to: string, check: SendCheck): TroupeError | null {
     case 'full':
       return new TroupeError({
         code: 'mailbox/full',
-        message: `The mailbox of ${to} is full: ${check.count} unread envelopes, ${check.bytes} bytes`,
+        message: `The mailbox of ${to} is full: ${counted(check.count, 'unread envelope')}, ${check.bytes} bytes`,
         hint: `Its bound is ${check.limit.unreadMax} envelopes or ${check.limit.bytesMax} bytes; send again when it has read.`,
         data: { to, count: check.count, bytes: check.bytes, ...check.limit },
         retryable: true,

@@ -28,8 +28,13 @@ const SECTIONS = ['decisions', 'asks', 'hooks', 'procs', 'run'] as const;
 
 const encoder = new TextEncoder();
 
+/** Name of the workspace journal's chain; no run can have it. */
+export const WORKSPACE_LOG = '@workspace';
+
 export function isAudited(body: Body): boolean {
   if (body['k'] === 'trust' || body['k'] === 'grant') return true;
+  // The workspace journal's own note that a run began.
+  if (typeof body['run'] === 'string') return false;
   return SECTIONS.some((section) => body[section] !== undefined);
 }
 

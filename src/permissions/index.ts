@@ -33,6 +33,7 @@ export {
   macOf,
   markFor,
   type Sha256,
+  WORKSPACE_LOG,
 } from './audit-chain.ts';
 export { checkPolicy, type PolicyFinding } from './check-policy.ts';
 export {

@@ -15,6 +15,7 @@ import {
   type Obligation,
 } from './decision.ts';
 import { evaluate } from './evaluate.ts';
+import { grantOfRule } from './grants.ts';
 import type { Resolve } from './paths.ts';
 import { makePolicy, type Policy, policyOf, teamLayer } from './policy.ts';
 
@@ -63,6 +64,8 @@ export interface Judgement {
   readonly excludes: readonly string[];
   /** Of the policy that decided. */
   readonly revision: string;
+  /** Layer of the rule that decided, `floor` or `grant`; null: no rule did. Made when asked for. */
+  readonly layer: () => string | null;
   /** Whether it would be allowed with these rules besides; only for what is `grantable`. */
   readonly allowsWith: (rules: readonly PermissionRule[]) => boolean;
 }
@@ -83,6 +86,7 @@ export function judgeCall(
     obligations: decision.obligations,
     excludes: decision.excludes,
     revision: decision.revision,
+    layer: () => layerOf(policy, place.actor, decision.rule),
     bound: () => boundText(call, decision, context, place.profile),
     allowsWith: (rules: readonly PermissionRule[]) =>
       asksForWantOfRule && withRules({ call, policy, context, rules }).action === 'allow',
@@ -101,11 +105,28 @@ export function judgeCall(
     });
     if (again.action === 'allow') {
       const { action, rule, reason } = again;
-      return { ...judged, action, rule, reason, command: again.canonical(), grantable: false };
+      const layer = (): string | null => layerOf(policy, place.actor, rule);
+      return {
+        ...judged,
+        action,
+        rule,
+        reason,
+        layer,
+        command: again.canonical(),
+        grantable: false,
+      };
     }
   }
   const { action, rule, reason } = decision;
   return { ...judged, action, rule, reason, command: decision.canonical() };
+}
+
+function layerOf(policy: Policy, actor: string, id: string): string | null {
+  if (id === 'floor') return id;
+  if (grantOfRule(id) !== null) return 'grant';
+  const origin = policy.forActor(actor).rules.all.find((rule) => rule.id === id)?.origin;
+  if (origin === undefined) return null;
+  return policy.layers.find((layer) => origin.endsWith(layer.origin))?.name ?? 'built-in';
 }
 
 /**

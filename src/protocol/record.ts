@@ -276,6 +276,8 @@ export interface Decision extends Partial<PayloadRef> {
   readonly reason: string;
   /** Of the policy that it was decided by. */
   readonly revision?: string;
+  /** Where its rule stands: a layer of the policy, `floor`, `grant` or `hook`; left out: no rule decided. */
+  readonly layer?: string;
 }
 
 export type ShutdownAnswer = 'working' | 'ready' | 'refused';

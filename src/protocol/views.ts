@@ -33,7 +33,8 @@ export interface UsageAnswer extends Usage {
 
 /** One thing that was decided or asked, or that a hook said; secrets are taken out. */
 export interface AuditRow {
-  readonly run: string;
+  /** Null: of the repository, for all its runs. */
+  readonly run: string | null;
   readonly seq: number;
   readonly at: string;
   /** `decision`, `ask.put`, `ask.answered`, `grant.given`, `policy.loaded`, `hook` … */
@@ -43,6 +44,12 @@ export interface AuditRow {
   /** `allow`, `deny`, or what a hook made of it. */
   readonly effect: string | null;
   readonly rule: string | null;
+  /** Where the rule stands: `admin`, `user`, `project`, `team`, `built-in`, `floor`, `grant`, `hook`. */
+  readonly layer: string | null;
+  /** Of the ask, grant or call that it is about. */
+  readonly id: string | null;
+  /** Level of the sandbox that commands ran in; null: not told. */
+  readonly sandbox: number | null;
   readonly by: string | null;
   readonly reason: string | null;
   readonly data: unknown;
@@ -52,6 +59,7 @@ export interface AuditRow {
 }
 
 export interface AuditBreak {
+  /** Or `@workspace`: of the journal of all runs. */
   readonly run: string;
   /** Null: it is about the run as a whole. */
   readonly seq: number | null;

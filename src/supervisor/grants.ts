@@ -2,9 +2,9 @@
  * Grants of the workspace: a fold over the workspace journal, each record a whole grant as it is after the change. They
  * hold in every tree and in every run of the repository, until they end.
  */
-import type { Journal } from '../journal/index.ts';
 import { type Clock, isoTime } from '../kernel/index.ts';
 import type { Grant } from '../protocol/index.ts';
+import type { WorkspaceChain } from './workspace-chain.ts';
 
 type GrantWord = 'grant.given' | 'grant.used' | 'grant.revoked';
 
@@ -12,14 +12,14 @@ export class GrantBook {
   /** Not revoked, by id; the same map for every run, changed in place. */
   readonly grants: Map<string, Grant> = new Map();
   private readonly clock: Clock;
-  private journal: Journal | null = null;
+  private chain: WorkspaceChain | null = null;
 
   constructor(clock: Clock) {
     this.clock = clock;
   }
 
-  open(journal: Journal): void {
-    this.journal = journal;
+  open(chain: WorkspaceChain): void {
+    this.chain = chain;
   }
 
   /** One record of the workspace journal. */
@@ -42,22 +42,23 @@ export class GrantBook {
   }
 
   /** False when there is none of this id. */
-  async revoke(id: string): Promise<boolean> {
+  async revoke(id: string, by: string): Promise<boolean> {
     const grant = this.grants.get(id);
     if (grant === undefined) return false;
-    await this.write('grant.revoked', grant);
+    await this.write('grant.revoked', grant, by);
     return true;
   }
 
-  private async write(what: GrantWord, grant: Grant): Promise<void> {
+  private async write(what: GrantWord, grant: Grant, by?: string): Promise<void> {
     const record = {
       k: 'grant',
       at: isoTime(this.clock.now()),
       what,
       grant: grant.id,
       body: grant,
+      ...(by === undefined ? {} : { by }),
     };
-    await this.journal?.append(record).durable;
+    await this.chain?.write(record);
     this.take(record);
   }
 }

@@ -45,23 +45,30 @@ import { requireSandbox, sandboxOf } from './run-sandbox.ts';
 import { ingestSpool } from './spool.ts';
 import type { RunState } from './state.ts';
 import { takeUp } from './take-up.ts';
+import { WorkspaceChain } from './workspace-chain.ts';
 import { openWorkspaceJournal } from './workspace-journal.ts';
 
 export async function openSupervisor(deps: SupervisorDeps): Promise<Supervisor> {
   const book = new GrantBook(deps.clock);
+  const chain = new WorkspaceChain();
   const workspace = await openWorkspaceJournal(deps, {
     directory: `${deps.directory}/workspace/journal`,
     slackBytes: WORKSPACE_SLACK_BYTES,
-    onRecord: (record) => book.take(record),
+    onRecord: (record) => {
+      book.take(record);
+      chain.take(record);
+    },
   });
-  book.open(workspace);
+  const audit = await AuditBook.open(deps);
+  chain.open(workspace, audit);
+  book.open(chain);
   await workspace.append({
     k: 'sup',
     at: isoTime(deps.clock.now()),
     what: 'supervisor.started',
     pid: deps.pid,
   }).durable;
-  return new RunningSupervisor(deps, workspace, { book, audit: await AuditBook.open(deps) });
+  return new RunningSupervisor(deps, workspace, { book, audit, chain });
 }
 
 class RunningSupervisor implements Supervisor {
@@ -69,6 +76,7 @@ class RunningSupervisor implements Supervisor {
   private readonly workspace: Journal;
   private readonly book: GrantBook;
   private readonly audit: AuditBook;
+  private readonly chain: WorkspaceChain;
   private readonly memory: MemoryStore;
   private readonly packer: Packer;
   private readonly loops = new Map<string, RunLoop>();
@@ -78,8 +86,14 @@ class RunningSupervisor implements Supervisor {
   constructor(
     deps: SupervisorDeps,
     workspace: Journal,
-    { book, audit }: { readonly book: GrantBook; readonly audit: AuditBook },
+    parts: {
+      readonly book: GrantBook;
+      readonly audit: AuditBook;
+      readonly chain: WorkspaceChain;
+    },
   ) {
+    const { book, audit, chain } = parts;
+    this.chain = chain;
     this.audit = audit;
     this.deps = deps;
     this.book = book;
@@ -319,9 +333,9 @@ class RunningSupervisor implements Supervisor {
   async trust(words: readonly Omit<TrustRecord, 'at'>[]): Promise<void> {
     const at = isoTime(this.deps.clock.now());
     const written = words.map(({ what, hash, path }) =>
-      this.workspace.append({ k: 'trust', at, what, hash, path }),
+      this.chain.write({ k: 'trust', at, what, hash, path }),
     );
-    await Promise.all(written.map(({ durable }) => durable));
+    await Promise.all(written);
     this.deps.policy?.touch();
     await Promise.all([...this.loops.values()].map((loop) => loop.lookAgain()));
   }
@@ -342,7 +356,7 @@ class RunningSupervisor implements Supervisor {
   }
 
   async revokeGrant(id: string, by: string): Promise<boolean> {
-    let found = await this.book.revoke(id);
+    let found = await this.book.revoke(id, by);
     for (const loop of this.loops.values()) {
       if (!loop.state.asks.grants.has(id) || loop.state.run.ended !== null) continue;
       await loop.ask((token) => ({ type: 'grant.revoke', token, id, by }));
@@ -399,6 +413,7 @@ class RunningSupervisor implements Supervisor {
     await this.deps.hosts.thread.close();
     await this.deps.hosts.pool.close();
     const at = isoTime(this.deps.clock.now());
+    await this.chain.close();
     const ended = { k: 'sup', at, what: 'supervisor.ended', pid: this.deps.pid };
     await this.workspace.append(ended, { reserved: true }).durable;
     await this.workspace.close();

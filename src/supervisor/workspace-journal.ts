@@ -11,6 +11,8 @@ import type { Clock, Files, Random } from '../kernel/index.ts';
 /** The newest start and end of a supervisor, and the newest word on each run and on each trusted content; what is unknown is kept. */
 const worthOf: CompactOptions['worthOf'] = (record): Worth => {
   const { k, what, run, hash } = record;
+  // In the audit chain: for good.
+  if (record['audit'] !== undefined) return { kind: 'keep' };
   if (k === 'sup' && typeof what === 'string') return { kind: 'last', key: `sup ${what}` };
   if (k === 'run' && typeof run === 'string') return { kind: 'last', key: `run ${run}` };
   if (k === 'trust' && typeof hash === 'string') return { kind: 'last', key: `trust ${hash}` };

@@ -2,6 +2,7 @@
  * Why a task is not moving, and the rows of `troupe tasks`: derived from the graph and from what the supervisor knows
  * beside it, never stored.
  */
+import { counted } from '../kernel/counted.ts';
 import type { TaskId } from '../kernel/ids.ts';
 import type { Reason } from '../protocol/record.ts';
 import type { TaskRow } from '../protocol/shapes.ts';
@@ -132,7 +133,7 @@ export function parallelReason(graph: TaskGraph, parallel: number): Reason | nul
   if (running < parallel) return null;
   return {
     kind: 'parallel',
-    text: `${running} of at most ${parallel} tasks run (limits.parallel)`,
+    text: `${running} of at most ${counted(parallel, 'task')} run (limits.parallel)`,
   };
 }
 

@@ -1,5 +1,7 @@
 /** The tools that read and change single files and folders of the actor's tree. */
+
 import { z } from 'zod';
+import { counted } from '../kernel/counted.ts';
 import { ensureError } from '../kernel/index.ts';
 import {
   FILE_BYTES_MAX,
@@ -180,7 +182,7 @@ function showLines(
   if (lines.at(-1) === '') lines.pop();
   const first = shown.offset ?? 1;
   if (first > lines.length) {
-    return failed(`${shown.path} has ${lines.length} lines; there is no line ${first}`);
+    return failed(`${shown.path} has ${counted(lines.length, 'line')}; there is no line ${first}`);
   }
   const wanted = Math.min(shown.limit ?? READ_LINES_MAX, READ_LINES_MAX);
   const rows: string[] = [];

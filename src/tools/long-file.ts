@@ -1,4 +1,5 @@
 /** Lines of a file that is too large to be held whole: read through piece by piece, with bounded memory and time. */
+import { counted } from '../kernel/counted.ts';
 import type { Clock } from '../kernel/index.ts';
 import {
   LINE_BYTES_MAX,
@@ -44,7 +45,7 @@ export async function showLongFile(
     if (rows.empty && clock.monotonicMs() > deadline) {
       return failed(
         `${file.path} has ${file.size} bytes, and line ${wanted.first} was not reached within ${READ_MS_MAX / 1000} s ` +
-          `(so far: ${rows.line - 1} lines in ${offset} bytes): use grep, or bash with tail or sed`,
+          `(so far: ${counted(rows.line - 1, 'line')} in ${offset} bytes): use grep, or bash with tail or sed`,
       );
     }
     const { bytes } = await file.readAt(offset, PIECE_BYTES);
@@ -56,7 +57,9 @@ export async function showLongFile(
     rows.take(bytes);
   }
   if (rows.empty) {
-    return failed(`${file.path} has ${rows.line - 1} lines; there is no line ${wanted.first}`);
+    return failed(
+      `${file.path} has ${counted(rows.line - 1, 'line')}; there is no line ${wanted.first}`,
+    );
   }
   return succeeded(rows.shown(file.size));
 }

@@ -1,5 +1,7 @@
 /** The tools with which an actor keeps its own house: its todo list, its notes, the length of its conversation. */
+
 import { z } from 'zod';
+import { counted } from '../kernel/counted.ts';
 import { FOCUS_CHARS_MAX, NOTE_CHARS_MAX, TODO_CHARS_MAX, TODO_ITEMS_MAX } from './limits.ts';
 import { makeTool, parameters, succeeded, type Tool } from './tool.ts';
 
@@ -22,7 +24,7 @@ export const todoWriteTool: Tool = makeTool({
   }),
   run: async ({ items }) => {
     const left = items.filter((item) => item.state !== 'done').length;
-    return succeeded(`noted: ${items.length} items, ${left} of them not done`);
+    return succeeded(`noted: ${counted(items.length, 'item')}, ${left} not done`);
   },
 });
 

@@ -1,6 +1,8 @@
 /** The tools that look through the tree: `glob` by name, `grep` by content. */
+
 import picomatch from 'picomatch';
 import { z } from 'zod';
+import { counted } from '../kernel/counted.ts';
 import { ensureError } from '../kernel/index.ts';
 import {
   GLOB_PATHS_MAX,
@@ -160,7 +162,7 @@ class Search {
     }
     if (state.truncated)
       this.#notes.push('the tree is too large to be searched whole: give a path');
-    if (this.#large > 0) this.#notes.push(`${this.#large} files over 2 MiB were left out`);
+    if (this.#large > 0) this.#notes.push(`${counted(this.#large, 'file')} over 2 MiB left out`);
     if (this.#cut.length > 0) {
       this.#notes.push(`the pattern took too long on ${this.#cut.slice(0, 5).join(', ')}`);
     }

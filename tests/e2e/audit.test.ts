@@ -8,6 +8,7 @@ import { makeWorld, type World } from './cli-world.ts';
 let world: World;
 const state = (...path: string[]): string => join(world.repo, '.git', 'troupe', ...path);
 const journal = (): string => state('runs', 'r1', 'journal', '000000000001.jsonl');
+const words = (): string => state('workspace', 'journal', '000000000001.jsonl');
 
 beforeAll(() => {
   world = makeWorld();
@@ -33,6 +34,9 @@ sections:
 `,
   );
   expect(world.troupe('run', 'team.yaml', '--run-id', 'r1').code).toBe(0);
+  world.write('.troupe/policy.yaml', 'version: 1\nrules: []\n');
+  expect(world.troupe('trust', '.troupe/policy.yaml').code).toBe(0);
+  expect(world.troupe('trust', '--revoke', '.troupe/policy.yaml').code).toBe(0);
   cpSync(state(), join(world.root, 'kept'), { recursive: true });
 });
 
@@ -47,8 +51,8 @@ function fresh(): void {
 type Line = Record<string, unknown>;
 
 /** Writes the journal anew with checksums that fit. */
-function rewrite(change: (lines: Line[]) => Line[]): void {
-  const lines = readFileSync(journal(), 'utf8').trimEnd().split('\n');
+function rewrite(change: (lines: Line[]) => Line[], file = journal()): void {
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
   const parsed = lines.map((line) => JSON.parse(line) as Line);
   let crc = 0;
   const out = change(parsed).map(({ c: _, ...body }) => {
@@ -57,7 +61,7 @@ function rewrite(change: (lines: Line[]) => Line[]): void {
     crc = crc32(bytes, 0, bytes.length, crc);
     return `${text},"c":"${crcText(crc)}"}`;
   });
-  writeFileSync(journal(), `${out.join('\n')}\n`);
+  writeFileSync(file, `${out.join('\n')}\n`);
 }
 
 const verify = () => {
@@ -69,11 +73,22 @@ test('who decided what, by which rule, with secrets taken out', () => {
   fresh();
   const rows = JSON.parse(world.troupe('audit', '--json').stdout) as Line[];
   expect(rows.filter((row) => row['what'] === 'decision')).toMatchObject([
-    { actor: 'ada', tool: 'bash', effect: 'deny', rule: 'no-publish', n: expect.any(Number) },
+    {
+      actor: 'ada',
+      tool: 'bash',
+      effect: 'deny',
+      rule: 'no-publish',
+      layer: 'team',
+      id: expect.any(String),
+      sandbox: expect.any(Number),
+      n: expect.any(Number),
+    },
     { actor: 'ada', tool: 'bash', effect: 'allow' },
   ]);
   const shown = world.troupe('audit').stdout;
-  expect(shown).toContain('decision ada deny bash {"command":"npm publish"} rule no-publish');
+  expect(shown).toMatch(
+    /decision cal_\S+ ada deny bash \{"command":"npm publish"\} rule no-publish of team sandbox \d/,
+  );
   expect(shown).not.toContain('ghp_0123456789');
   for (const file of ['key', 'heads.jsonl']) {
     expect(statSync(state('audit', file)).mode & 0o777).toBe(0o600);
@@ -137,4 +152,46 @@ test('P51: a cut tail and a removed run are found', () => {
   fresh();
   rmSync(state('audit', 'heads.jsonl'));
   expect(verify().code).toBe(1);
+});
+
+test('P50: words on trust are in it, chained, and a changed, dropped or cut one is found', () => {
+  fresh();
+  const rows = JSON.parse(world.troupe('audit', '--json').stdout) as Line[];
+  const trust = rows.filter((row) => row['run'] === null);
+  expect(trust).toMatchObject([
+    {
+      what: 'trust.trusted',
+      rule: '.troupe/policy.yaml',
+      id: expect.stringMatching(/^[0-9a-f]{64}$/),
+      n: 1,
+    },
+    { what: 'trust.revoked', rule: '.troupe/policy.yaml', n: 2 },
+  ]);
+  expect(world.troupe('audit').stdout).toMatch(
+    /trust\.revoked [0-9a-f]{64} \.troupe\/policy\.yaml/,
+  );
+  // Of a run: only what was said while it went on.
+  const ofRun = JSON.parse(world.troupe('audit', '--run', 'r1', '--json').stdout) as Line[];
+  expect(ofRun.every((row) => row['run'] === 'r1')).toBe(true);
+  rewrite((lines) => lines, words());
+  expect(verify().code).toBe(0);
+  rewrite(
+    (lines) =>
+      lines.map((line) => (line['what'] === 'revoked' ? { ...line, what: 'trusted' } : line)),
+    words(),
+  );
+  expect(verify()).toMatchObject({
+    code: 1,
+    report: { breaks: [{ run: '@workspace', what: 'its content is not the one recorded' }] },
+  });
+  fresh();
+  rewrite(
+    (lines) =>
+      lines.slice(
+        0,
+        lines.findIndex((line) => line['what'] === 'revoked'),
+      ),
+    words(),
+  );
+  expect(verify()).toMatchObject({ code: 1, report: { breaks: [{ run: '@workspace' }] } });
 });

@@ -53,7 +53,7 @@ test('all is well: exit 0, each journal counted', () => {
   const settings = /^(?:config file|(?:setting|provider) .*)$/;
   expect(all.map(({ check }) => check).filter((check) => !settings.test(check))).toEqual(checks);
   expect(Object.keys(all[0] ?? {})).toEqual(['check', 'ok', 'detail', 'repair']);
-  expect(world.troupe('doctor').stdout).toMatch(/^ok {4}journal of d1: \d+ records in 1 files$/m);
+  expect(world.troupe('doctor').stdout).toMatch(/^ok {4}journal of d1: \d+ records in 1 file$/m);
 });
 
 test('J17: all reading commands say of a packed run what they said before', async () => {

@@ -1,11 +1,11 @@
 /** `troupe merge RUN`. */
 import { type MergeAnswer, mergeRun } from '../../control/index.ts';
+import { counted } from '../../kernel/counted.ts';
 import { EXIT, type ExitCode } from '../../kernel/errors.ts';
 import type { OptionValues } from '../command.ts';
 import type { Context } from '../context.ts';
 import { flag, text } from '../options.ts';
 import { safeLine } from '../text/safe.ts';
-import { counted } from '../text/time.ts';
 
 export async function run(
   context: Context,

@@ -1,9 +1,10 @@
 /** The question as lines, none wider than the terminal and no more than it has room for. Pure. */
+
+import { counted } from '../../kernel/counted.ts';
 import { askedBy, shortId, untilText } from '../text/ask.ts';
 import { exactText } from '../text/exact.ts';
 import { safeLine } from '../text/safe.ts';
 import type { Styles } from '../text/style.ts';
-import { counted } from '../text/time.ts';
 import { fit } from '../text/width.ts';
 import {
   GRANT_DAYS_HERE,

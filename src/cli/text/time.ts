@@ -2,11 +2,6 @@
 import type { Usage } from '../../protocol/usage.ts';
 import { totalTokens } from '../../protocol/usage.ts';
 
-/** `1 file`, `2 files`. */
-export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
-}
-
 /** `9s`, `4m05s`, `2h03m`. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));

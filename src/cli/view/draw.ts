@@ -4,12 +4,14 @@
  * Invariant: never more lines than `rows - 1` and never wider than `columns`, so that the terminal neither scrolls nor
  * wraps and the view can be drawn over.
  */
+
+import { counted } from '../../kernel/counted.ts';
 import type { ActorRow, TaskRow } from '../../protocol/shapes.ts';
 import { totalTokens } from '../../protocol/usage.ts';
 import { safeLine } from '../text/safe.ts';
 import { stateStyle, taskMark } from '../text/states.ts';
 import type { Styles } from '../text/style.ts';
-import { counted, duration, money, tokens } from '../text/time.ts';
+import { duration, money, tokens } from '../text/time.ts';
 import { fit, pad, widthOf } from '../text/width.ts';
 import type { ViewModel } from './model.ts';
 

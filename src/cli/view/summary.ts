@@ -1,11 +1,13 @@
 /** What a run came to: done, not done and why, the branch, what to type next. Pure. */
+
+import { counted } from '../../kernel/counted.ts';
 import { EXIT, type ExitCode } from '../../kernel/errors.ts';
 import type { RunRow, RunStatus, TaskRow } from '../../protocol/shapes.ts';
 import { totalTokens } from '../../protocol/usage.ts';
 import { safeLine, safeText } from '../text/safe.ts';
 import { stateStyle, taskMark } from '../text/states.ts';
 import type { Styles } from '../text/style.ts';
-import { counted, duration, money, tokens } from '../text/time.ts';
+import { duration, money, tokens } from '../text/time.ts';
 import { fit } from '../text/width.ts';
 
 export interface SummaryInput {

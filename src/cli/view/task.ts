@@ -1,10 +1,11 @@
 /** All that is known of one task, for people. Pure. */
 import type { CommandRun, TaskDetail } from '../../control/index.ts';
+import { counted } from '../../kernel/counted.ts';
 import { totalTokens } from '../../protocol/usage.ts';
 import { safeLine, safeText } from '../text/safe.ts';
 import type { Styles } from '../text/style.ts';
 import { renderPairs } from '../text/table.ts';
-import { counted, money, tokens } from '../text/time.ts';
+import { money, tokens } from '../text/time.ts';
 import { fit } from '../text/width.ts';
 
 /** Commands of agents are many; the last ones tell how it stands. */

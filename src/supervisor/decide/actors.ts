@@ -6,6 +6,7 @@
  * - A4 One live incarnation per name; everything carries it.
  * - S2 Death sends `actor.died` to the lead (or the user) exactly once, and releases claim, calls and processes with it.
  */
+
 import {
   type Actor,
   actorOf,
@@ -14,6 +15,7 @@ import {
   type StartNumbers,
 } from '../../actors/index.ts';
 import { type RosterEntry, systemPrompt } from '../../agent/index.ts';
+import { counted } from '../../kernel/counted.ts';
 import { type ActorName, TroupeError, USER } from '../../kernel/index.ts';
 import { HandedOut } from '../../mailbox/index.ts';
 import type { ActorKind, AgentProfile } from '../../protocol/index.ts';
@@ -246,7 +248,9 @@ function crashed(
     quarantine(draft, live, { name, held, target: told, by: 'death' });
     retryLater(draft, live, { name, held });
   }
-  const again = isLast ? ` It is not started again; ${parked} letters to it were not read.` : '';
+  const again = isLast
+    ? ` It is not started again; ${counted(parked, 'letter')} to it ${parked === 1 ? 'was' : 'were'} not read.`
+    : '';
   draft.notice({
     to: told,
     lane: 'normal',

@@ -6,6 +6,7 @@
  * - P40 No word of a hook, and no failure of one, makes a decision looser; a failure denies, or asks where a person is there.
  * - P41 What a hook made of an input is judged from the start, and seen by all hooks again, a bounded number of times.
  */
+import { counted } from '../../kernel/counted.ts';
 import type { ActorName, CallId } from '../../kernel/index.ts';
 import type { ActorReply, ActorRequest, Hook, HookEvent, HookFact } from '../../protocol/index.ts';
 import { parseCall, toolNamed } from '../../tools/index.ts';
@@ -98,7 +99,7 @@ export function afterHooks(
 function refusalOf(asked: Asked, { pass }: HookReport, last: HookSaid): Tightened | null {
   const rule = `hook:${last.hook}`;
   if (pass > HOOK_REWRITES_MAX) {
-    const reason = `hooks have rewritten it ${pass} times, and still do`;
+    const reason = `hooks have rewritten it ${counted(pass, 'time')}, and still do`;
     return { action: 'deny', rule, reason };
   }
   const parsed = parseCall({ name: asked.tool, input: asked.input }, [asked.tool]);

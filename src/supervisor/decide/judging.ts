@@ -47,7 +47,7 @@ export interface Approval {
 
 /** A decision; an `ask` has all that is needed to put it to a person. */
 export interface Judged
-  extends Pick<Judgement, 'action' | 'rule' | 'reason' | 'command' | 'revision'> {
+  extends Pick<Judgement, 'action' | 'rule' | 'reason' | 'command' | 'revision' | 'layer'> {
   readonly digest: () => string;
   readonly touches: () => string[];
   readonly offer: () => GrantOffer | null;
@@ -72,6 +72,7 @@ export function judgeFor(who: Who, call: Call): Judged {
     reason: judged.reason,
     command: judged.command,
     revision: judged.revision,
+    layer: judged.layer,
     digest: () => live.hash(judged.bound()),
     touches: () => touchesOf(judged.obligations(), tree),
     offer: () => {
@@ -93,6 +94,7 @@ function gated({ state, actor }: Who, call: Call, judged: Judgement): Judgement 
       action: 'deny',
       rule: 'plan-gate',
       reason,
+      layer: () => null,
       command: null,
       grantable: false,
     };
@@ -154,6 +156,7 @@ const ALLOWED: Judged = {
   reason: 'it works on the team’s own records',
   command: null,
   revision: '',
+  layer: () => null,
   digest: () => '',
   touches: () => [],
   offer: () => null,
@@ -174,18 +177,21 @@ function withWords(who: Who, judged: Judged): Judged {
   return withApproval(who, tighten(who, judged));
 }
 
+const HOOK = (): string => 'hook';
+
 function tighten({ state, tightened }: Who, judged: Judged): Judged {
   if (tightened === undefined || judged.action === 'deny') return judged;
   const { rule } = tightened;
   const offer = (): null => null;
   if (tightened.action === 'ask' && state.file.attended) {
-    return { ...judged, action: 'ask', rule, reason: tightened.reason, offer };
+    return { ...judged, action: 'ask', rule, layer: HOOK, reason: tightened.reason, offer };
   }
   const nobody = tightened.action === 'ask' ? ', and nobody can be asked (headless)' : '';
   return {
     ...judged,
     action: 'deny',
     rule,
+    layer: HOOK,
     reason: `${tightened.reason}${nobody}`,
     command: null,
     offer,
@@ -199,6 +205,7 @@ function withApproval({ approval }: Who, judged: Judged): Judged {
     ...judged,
     action: 'allow',
     rule: 'approved',
+    layer: () => null,
     reason: `allowed by ${approval.by}`,
   };
 }
@@ -222,4 +229,10 @@ function grantedTo({ state, live, happening, disk }: Who, profile: string): Gran
 export function grantBehind(state: RunState, live: Live, rule: string): Grant | null {
   const id = grantOfRule(rule);
   return id === null ? null : (state.asks.grants.get(id) ?? live.grants.get(id) ?? null);
+}
+
+/** What a record of a decision says of where it comes from. */
+export function sourceOf({ revision, layer }: Judged): { revision: string; layer?: string } {
+  const name = layer();
+  return { revision, ...(name === null ? {} : { layer: name }) };
 }

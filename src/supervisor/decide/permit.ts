@@ -4,7 +4,7 @@ import { toolNamed } from '../../tools/index.ts';
 import type { Draft } from '../draft.ts';
 import type { Asking } from './asking.ts';
 import { noteGrantUse, putAsk } from './asks/put.ts';
-import { judgeFor } from './judging.ts';
+import { judgeFor, sourceOf } from './judging.ts';
 import { reply } from './results.ts';
 import { workplaceOf } from './roster.ts';
 
@@ -33,7 +33,7 @@ export function permit(
     effect: allowed ? 'allow' : 'deny',
     rule: noPlace ? 'no-task' : judged.rule,
     reason,
-    revision: judged.revision,
+    ...(noPlace ? { revision: judged.revision } : sourceOf(judged)),
   });
   // Hooks may have made another input of it than the thread knows.
   const input = asking.hooked === true ? { input: request.input } : {};

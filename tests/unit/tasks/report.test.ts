@@ -41,7 +41,7 @@ test('each task that does not move says why, and one that moves says nothing', (
   expect(reason('f', busy)).toBe('member -: waits for a free teammate');
   expect(reason('d')).toBe('task a: waits for a (running), b (ready), c (ready) and 1 more');
   expect(reason('c', { parallel: 1 })).toBe(
-    'parallel -: 1 of at most 1 tasks run (limits.parallel)',
+    'parallel -: 1 of at most 1 task run (limits.parallel)',
   );
   expect(reason('m1')).toBe('null');
   expect(reason('m2')).toBe('merge m1: place 2 in the merge queue');

@@ -10,7 +10,7 @@ import {
 import type { Asking } from '../asking.ts';
 import { noteGrantUse, putAsk } from '../asks/put.ts';
 import { runningOf } from '../background.ts';
-import { type Judged, judgeFor } from '../judging.ts';
+import { type Judged, judgeFor, sourceOf } from '../judging.ts';
 import { finishAct } from '../results.ts';
 import { workplaceOf } from '../roster.ts';
 import { type Act, type Input, text } from './act.ts';
@@ -38,7 +38,7 @@ export function bash(asking: Asking, draft: Draft, act: Act, input: Input): Draf
     effect: why === null ? 'allow' : 'deny',
     rule: judged?.rule ?? 'no-tree',
     reason: why ?? judged?.reason ?? '',
-    ...(judged === null ? {} : { revision: judged.revision }),
+    ...(judged === null ? {} : sourceOf(judged)),
   });
   if (why !== null || place === null) {
     return finishAct(asking, draft, act, { ok: false, text: `not run: ${why ?? ''}` });

@@ -72,6 +72,6 @@ function byHook(asking: Asking, draft: Draft, act: Act): Draft | null {
   const { name } = asking.actor;
   const { call, tool, input } = act;
   const { rule, reason } = judged;
-  draft.decided({ actor: name, call, tool, input, effect: 'deny', rule, reason });
+  draft.decided({ actor: name, call, tool, input, effect: 'deny', rule, reason, layer: 'hook' });
   return finishAct(asking, draft, act, { ok: false, text: `not run: ${reason}` });
 }

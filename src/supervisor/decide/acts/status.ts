@@ -1,5 +1,7 @@
 /** `team_status`: who is there and what waits for whom, in a bounded text. */
+
 import { type Actor, endOf } from '../../../actors/index.ts';
+import { counted } from '../../../kernel/counted.ts';
 import { mailboxSize } from '../../../mailbox/index.ts';
 import { NO_USAGE, totalTokens } from '../../../protocol/index.ts';
 import type { Draft } from '../../draft.ts';
@@ -57,7 +59,7 @@ function memberLine({ state, live }: Asking, one: Actor): string {
     ...(task === undefined ? [] : [`task ${task}`]),
     ...(gate === null ? [] : ['plan gate shut']),
     ...(asked === null ? [] : [`shutdown ${asked.state}`]),
-    ...(waiting === 0 ? [] : [`${waiting} letters waiting`]),
+    ...(waiting === 0 ? [] : [`${counted(waiting, 'letter')} waiting`]),
     `${totalTokens(usage)} tokens, ${usage.costUsd.toFixed(2)} USD`,
   ];
   return parts.join(' · ');
