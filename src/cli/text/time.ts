@@ -1,4 +1,5 @@
 /** Times and amounts for people. */
+import { counted } from '../../kernel/counted.ts';
 import type { Usage } from '../../protocol/usage.ts';
 import { totalTokens } from '../../protocol/usage.ts';
 
