@@ -19,7 +19,7 @@ import {
   type StopReason,
   type Usage,
 } from '../protocol/index.ts';
-import { abortable } from './interrupts.ts';
+import { Leash } from './interrupts.ts';
 import {
   CHARS_PER_TOKEN,
   RETRIES_MAX,
@@ -286,10 +286,11 @@ async function askOnce(deps: AskDeps, asking: Asking, signal: AbortSignal): Prom
   const request = { ...asking.request, model: choice.model };
   let events: AsyncIterator<ProviderEvent> | null = null;
   let begin = deps.onBegin;
+  const leash = new Leash(signal);
   try {
     events = choice.provider.stream(request, signal)[Symbol.asyncIterator]();
     for (;;) {
-      const { done, value } = await abortable(events.next(), signal);
+      const { done, value } = await leash.wait(events.next());
       if (done === true) return cut('the stream ended without an end');
       const asked = asAsked(value, choice.ref);
       if (asked === null) begin?.();
@@ -304,6 +305,8 @@ async function askOnce(deps: AskDeps, asking: Asking, signal: AbortSignal): Prom
       return { kind: 'aborted' };
     }
     return cut(ensureError(error).message);
+  } finally {
+    leash.release();
   }
 }
 

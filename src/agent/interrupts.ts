@@ -37,11 +37,38 @@ export class Interrupts {
   }
 }
 
+/** `abortable` for many promises, one after the other: it listens once for all of them. */
+export class Leash {
+  readonly #signal: AbortSignal;
+  #reject: ((reason: Error) => void) | null = null;
+  readonly #onAbort = (): void => this.#reject?.(reasonOf(this.#signal));
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+    signal.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  wait<T>(promise: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#reject = reject;
+      if (this.#signal.aborted) reject(reasonOf(this.#signal));
+      promise.then(resolve, reject);
+    });
+  }
+
+  release(): void {
+    this.#signal.removeEventListener('abort', this.#onAbort);
+  }
+}
+
+const reasonOf = ({ reason }: AbortSignal): Error =>
+  reason instanceof Error ? reason : new Error('aborted');
+
 /** The promise, or a rejection as soon as the signal aborts; what the promise brings later is dropped. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const onAbort = (): void => {
-      reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'));
+      reject(reasonOf(signal));
     };
     if (signal.aborted) onAbort();
     else signal.addEventListener('abort', onAbort, { once: true });

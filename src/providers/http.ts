@@ -45,6 +45,10 @@ export function watchFetch(options: WatchOptions): Watched {
           return response;
         }
         const { status, statusText, headers } = response;
+        if (response.ok && headers.get('content-type')?.startsWith(EVENTS) === true) {
+          watchReading(response.body, watchdog);
+          return response;
+        }
         const body = ReadableStream.from(watchBytes(response.body, watchdog));
         return new Response(body, { status, statusText, headers });
       } catch (error) {
@@ -53,6 +57,40 @@ export function watchFetch(options: WatchOptions): Watched {
       }
     },
   };
+}
+
+const EVENTS = 'text/event-stream';
+
+/**
+ * Streams of events are read piece by piece by iteration alone, here and in the SDKs. A body around the body would cost each
+ * piece a queue, a lock and a dozen promises more: with fifty streams that is what tokens wait for.
+ */
+function watchReading(body: ReadableStream<Uint8Array>, watchdog: Watchdog): void {
+  const read = body[Symbol.asyncIterator].bind(body);
+  Object.defineProperty(body, Symbol.asyncIterator, {
+    value: (): AsyncIterator<Uint8Array> => {
+      const pieces = read();
+      return {
+        next: () =>
+          pieces.next().then(
+            (piece) => {
+              if (piece.done === true) watchdog.stop();
+              else watchdog.beat();
+              return piece;
+            },
+            (error: unknown) => {
+              watchdog.stop();
+              throw error;
+            },
+          ),
+        return: async () => {
+          watchdog.stop();
+          await pieces.return?.();
+          return { done: true, value: undefined };
+        },
+      };
+    },
+  });
 }
 
 async function* watchBytes(

@@ -79,6 +79,8 @@ class Activation {
       workplace: start.workplace,
       beforeRead: () => this.#catchUp(),
       beforeSend: () => this.noticeInterrupt(),
+      // Under load several pieces of an answer wait in this thread: they cost one post and one look at it.
+      defer: (flush) => void setImmediate(flush),
     });
     this.#wire = wire;
     watchPort(data);

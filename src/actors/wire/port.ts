@@ -43,6 +43,8 @@ export interface WireOptions {
   readonly beforeRead?: () => void;
   /** Called before a request is sent: code that never waits for the loop notices interrupts here. */
   readonly beforeSend?: () => void;
+  /** When fragments for those who watch are sent: after all that has arrived by now; default: at the end of the tick. */
+  readonly defer?: (flush: () => void) => void;
 }
 
 /** The far side of an `ActorPort`: what the host calls. */
@@ -73,6 +75,16 @@ export function makeActorWire(options: WireOptions): ActorWire {
   };
 }
 
+const NOTED: Promise<ActorReply> = Promise.resolve({ type: 'noted' });
+
+/** Text that follows on text is one fragment. */
+function joined(last: Upward, next: Upward): Upward | null {
+  const [a, b] = [last.request, next.request];
+  if (a.type !== 'live' || b.type !== 'live' || a.event !== b.event) return null;
+  if (b.event !== 'text' && b.event !== 'thinking') return null;
+  return { id: next.id, request: { ...b, data: a.data + b.data } };
+}
+
 class Wire implements ActorPort {
   readonly #options: WireOptions;
   readonly #batch: Batch<Upward>;
@@ -90,7 +102,7 @@ class Wire implements ActorPort {
   constructor(options: WireOptions) {
     this.#options = options;
     this.#workplace = options.workplace;
-    this.#batch = new Batch(options.send);
+    this.#batch = new Batch(options.send, options.defer);
   }
 
   request(request: ActorRequest): Promise<ActorReply> {
@@ -98,9 +110,12 @@ class Wire implements ActorPort {
     this.#options.beforeSend?.();
     this.#lastId += 1;
     const id = this.#lastId;
+    if (request.type === 'live') {
+      // Fragments for those who watch: nobody answers them.
+      this.#batch.pushLater({ id, request }, joined);
+      return NOTED;
+    }
     this.#batch.push({ id, request });
-    // Fragments for those who watch: nobody answers them.
-    if (request.type === 'live') return Promise.resolve({ type: 'noted' });
     return new Promise((resolve, reject) => {
       this.#pending.set(id, { resolve, reject });
     });

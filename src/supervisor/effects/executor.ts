@@ -329,6 +329,8 @@ export class Executor {
       if (upward.request.type === 'live') {
         const { event, data } = upward.request;
         this.deps.onLive({ actor: name, type: event, data });
+        // Nothing is decided on a piece of an answer: what it belongs to was told before it.
+        if (event === 'text' || (event === 'thinking' && data !== '')) continue;
       }
       this.deps.post({ type: 'request', name, incarnation, upward });
     }

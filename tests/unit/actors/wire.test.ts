@@ -46,6 +46,53 @@ test('a fragment waits for no reply', async () => {
   expect(batches).toHaveLength(1);
 });
 
+test('fragments wait for what has arrived by now, and text that follows on text is one of them', async () => {
+  const batches: Upward[][] = [];
+  const deferred: (() => void)[] = [];
+  const { port } = makeActorWire({
+    send: (text) => batches.push(JSON.parse(text) as Upward[]),
+    workplace: null,
+    defer: (flush) => deferred.push(flush),
+  });
+  const say = (event: 'text' | 'thinking' | 'reset', data: string): void => {
+    void port.request({ type: 'live', event, data });
+  };
+  const told = (): unknown[] =>
+    batches
+      .splice(0)
+      .map((batch) =>
+        batch.map(({ request }) =>
+          request.type === 'live' ? [request.event, request.data] : request.type,
+        ),
+      );
+  say('thinking', 'hm');
+  say('text', 'a');
+  await Promise.resolve();
+  say('text', 'b');
+  say('reset', 'cut');
+  say('reset', 'again');
+  say('text', 'c');
+  await Promise.resolve();
+  expect(told()).toEqual([]);
+  expect(deferred).toHaveLength(1);
+  deferred.pop()?.();
+  expect(told()).toEqual([
+    [
+      ['thinking', 'hm'],
+      ['text', 'ab'],
+      ['reset', 'cut'],
+      ['reset', 'again'],
+      ['text', 'c'],
+    ],
+  ]);
+
+  // What is asked for takes along the fragments before it: their order is that in which they were said.
+  say('text', 'd');
+  void port.request({ type: 'idle', why: 'end' }).catch(() => undefined);
+  await Promise.resolve();
+  expect(told()).toEqual([[['text', 'd'], 'idle']]);
+});
+
 test('A7: mail is given once, most urgent lane first', () => {
   const { wire, push } = far();
   push(mail(1, 'one'), mail(2, 'two', 'interrupt'));
