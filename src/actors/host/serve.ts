@@ -2,6 +2,7 @@
  * The thread's side of `link.ts`: what an entry calls to run one actor. Entries are composition roots; they hand in what
  * to run and the clock that the heartbeat follows.
  */
+import { setImmediate } from 'node:timers';
 import { workerData } from 'node:worker_threads';
 import type { Clock } from '../../kernel/ports.ts';
 import type { ActorStart } from '../../protocol/actor-wire.ts';

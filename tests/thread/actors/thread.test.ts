@@ -40,8 +40,9 @@ test('mail reaches the thread in order, and each position once', async () => {
   handle.post([mail(1, 'one'), mail(2, 'two')]);
   handle.post([mail(2, 'two'), mail(3, 'three')]);
 
-  await heard.until(() => heard.live.length === 3);
-  expect(heard.live).toEqual(['one', 'two', 'three']);
+  // Pieces of text that wait together may come as one.
+  await heard.until(() => heard.live.join('').length >= 11);
+  expect(heard.live.join('')).toBe('onetwothree');
 });
 
 test('a reply finds its request, and brings the new workplace', async () => {
