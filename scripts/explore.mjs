@@ -1,8 +1,10 @@
 #!/usr/bin/env node
 /**
- * `npm run explore -- [--states N] [--seed S]`: crash states of the journal and of the mail of a run, until N were
- * looked at or a promise was broken. A seed that broke one is printed and repeats it as `--seed`.
+ * `npm run explore -- [--states N] [--seed S]`: crash states of the journal, of the mail of a run and of what it
+ * asks people, until N were looked at or a promise was broken. A seed that broke one is printed and repeats it as `--seed`;
+ * `--only journal|mail|asks` looks at one of them.
  */
+import defaults from 'node:events';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -13,6 +15,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const { values } = parseArgs({
   options: {
     states: { type: 'string', default: '100000' },
+    only: { type: 'string' },
     seed: { type: 'string', default: process.env.TROUPE_SEED ?? String(process.hrtime.bigint()) },
   },
 });
@@ -32,6 +35,7 @@ await build({
     journal: 'tests/sim/journal/explorer.ts',
     mail: 'tests/sim/journal/mail-explorer.ts',
     mutants: 'tests/sim/journal/mutants.ts',
+    asks: 'tests/sim/permissions/queue-explorer.ts',
   },
   outDir,
   format: 'esm',
@@ -42,9 +46,11 @@ await build({
   logLevel: 'warn',
 });
 const load = (name) => import(pathToFileURL(join(outDir, `${name}.js`)).href);
-const [{ explore }, { exploreMail }, { faithful }] = await Promise.all(
-  ['journal', 'mail', 'mutants'].map(load),
+const [{ explore }, { exploreMail }, { faithful }, { exploreQueue }] = await Promise.all(
+  ['journal', 'mail', 'mutants', 'asks'].map(load),
 );
+// Hundreds wait on the one signal of a simulated run.
+defaults.defaultMaxListeners = 0;
 
 rmSync(outDir, { recursive: true });
 
@@ -52,7 +58,17 @@ const PROGRESS_STATES = 50_000;
 /** Many histories tell more than all crashes of one. */
 const SEED_STATES_MAX = 3_000;
 const began = performance.now();
-const counts = { journal: 0, mail: 0 };
+const proofs = {
+  journal: (seed, max) => explore(seed, faithful, max),
+  mail: (seed, max) => exploreMail(seed, faithful, max),
+  asks: (seed, max) => exploreQueue(seed, max),
+};
+const wanted = Object.entries(proofs).filter(([what]) => (values.only ?? what) === what);
+if (wanted.length === 0) {
+  console.error(`explore: --only ${values.only}: choose of ${Object.keys(proofs).join(', ')}`);
+  process.exit(2);
+}
+const counts = { journal: 0, mail: 0, asks: 0 };
 let total = 0;
 let at = '';
 let finished = false;
@@ -64,20 +80,13 @@ process.on('exit', (code) => {
 });
 for (let index = 0; total < statesMax; index += 1) {
   const seed = index === 0 ? values.seed : `${values.seed}.${index}`;
-  for (const [what, run] of [
-    ['journal', explore],
-    ['mail', exploreMail],
-  ]) {
+  for (const [what, run] of wanted) {
     at = `${what}, seed ${seed}`;
-    const { states, violation } = await run(
-      seed,
-      faithful,
-      Math.min(statesMax - total, SEED_STATES_MAX),
-    );
+    const { states, violation } = await run(seed, Math.min(statesMax - total, SEED_STATES_MAX));
     counts[what] += states;
     if (violation !== null) {
       console.error(`explore: ${what}, seed ${seed}: ${violation}`);
-      console.error(`repeat it: npm run explore -- --states 1000000 --seed ${seed}`);
+      console.error(`repeat it: npm run explore -- --only ${what} --states 1000000 --seed ${seed}`);
       process.exit(1);
     }
     if (Math.floor((total + states) / PROGRESS_STATES) > Math.floor(total / PROGRESS_STATES)) {
@@ -89,6 +98,6 @@ for (let index = 0; total < statesMax; index += 1) {
 finished = true;
 const seconds = (performance.now() - began) / 1000;
 console.log(
-  `${total} crash states (${counts.journal} of the journal, ${counts.mail} of mail), seed ${values.seed}: ` +
+  `${total} crash states (${counts.journal} of the journal, ${counts.mail} of mail, ${counts.asks} of asks), seed ${values.seed}: ` +
     `no promise broken, ${Math.round(total / seconds)} states a second`,
 );

@@ -9,7 +9,7 @@ import { type Spot, spotsOf } from './file-uses.ts';
 import { PATHS_LOOKED_AT_MAX } from './limits.ts';
 import { below, namesOf, type Resolve, showPath } from './paths.ts';
 
-/** The disk, as far as decisions need it. Neither throws nor waits. */
+/** The disk, as far as decisions need it. Never waits; what it throws stands for a path that is no file of anybody's. */
 export interface Disk {
   /** Absolute path, links followed name by name. */
   look(path: string): PathFact;
@@ -25,7 +25,7 @@ export function factsOfCall(
   session: Session,
   { pins, disk }: { readonly pins: PolicySnapshot['pins']; readonly disk: Disk },
 ): CallFacts {
-  const look = anchored((path) => disk.look(path), session);
+  const look = anchored(safely(disk), session);
   const paths: Record<string, PathFact> = {};
   for (const path of pathsOfCall(call, session)) {
     const fact = look(path);
@@ -34,13 +34,32 @@ export function factsOfCall(
   return { paths, pins: hashesOf(session.root, Object.keys(pins), disk) };
 }
 
+/** P7: a look that fails is no reason to take a name for what it says. */
+function safely(disk: Disk): Resolve {
+  return (path): PathFact => {
+    try {
+      return disk.look(path);
+    } catch {
+      return { path, kind: 'special', links: 1 };
+    }
+  };
+}
+
 /** Hashes of files by their path in a tree; null: it is no regular file. Grants and rules pin files this way. */
 export function hashesOf(
   root: string,
   files: readonly string[],
   disk: Pick<Disk, 'hash'>,
 ): Record<string, string | null> {
-  return Object.fromEntries(files.map((file) => [file, disk.hash(`${root}/${file}`)]));
+  return Object.fromEntries(files.map((file) => [file, hashOf(`${root}/${file}`, disk)]));
+}
+
+function hashOf(path: string, disk: Pick<Disk, 'hash'>): string | null {
+  try {
+    return disk.hash(path);
+  } catch {
+    return null;
+  }
 }
 
 function pathsOfCall(call: Call, session: Session): readonly string[] {

@@ -41,7 +41,7 @@ export interface OfferQuestion {
   readonly obligations: readonly Obligation[];
   /** Root of the actor's tree. */
   readonly root: string;
-  /** Hashes of files of the tree, as the call was judged; null: not there. Left out: not known, so nothing with pins. */
+  /** Hashes of files of the tree, as the call was judged; null: no file that can be read. Left out: not known, so nothing with pins. */
   readonly pins: Readonly<Record<string, string | null>> | undefined;
   /** Whether the call would be allowed with these rules besides. */
   readonly allows: (rules: readonly PermissionRule[]) => boolean;
@@ -73,7 +73,8 @@ export function offerFor(question: OfferQuestion): GrantOffer | null {
   const pins: Record<string, string | null> = {};
   for (const file of parts.flatMap((part) => part.pins)) {
     const hash = question.pins?.[file];
-    if (hash === undefined) return null;
+    // What is not there, or can't be read, pins nothing: anything may come in its place.
+    if (typeof hash !== 'string') return null;
     pins[file] = hash;
   }
   const rules = rulesOf(parts).map((rule, index) => {
@@ -211,5 +212,7 @@ export function grantOfRule(rule: string): string | null {
 /** Whether the pinned files are as they were when it was granted; `now` undefined: not known, so no. */
 export function pinsHold(grant: Grant, now: GrantOffer['pins'] | undefined): boolean {
   if (now === undefined) return Object.keys(grant.pins).length === 0;
-  return Object.entries(grant.pins).every(([file, hash]) => now[file] === hash);
+  return Object.entries(grant.pins).every(
+    ([file, hash]) => typeof hash === 'string' && now[file] === hash,
+  );
 }

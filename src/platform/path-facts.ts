@@ -34,7 +34,9 @@ export function lookAt(path: string): PathLook {
       continue;
     }
     const here = `/${[...done, name].join('/')}`;
-    stats = look(here);
+    const seen = look(here);
+    if (seen === 'unknown') return { path: here, kind: 'special', links: 1 };
+    stats = seen;
     if (stats?.isSymbolicLink() === true) {
       links += 1;
       const target = links > LINKS_MAX ? null : targetOf(here);
@@ -47,16 +49,19 @@ export function lookAt(path: string): PathLook {
   }
   const real = `/${done.join('/')}`;
   const last = stats ?? look(real);
+  if (last === 'unknown') return { path: real, kind: 'special', links: 1 };
   if (last === null) return { path: real, kind: 'missing', links: 1 };
   const kind = last.isDirectory() ? 'directory' : last.isFile() ? 'file' : 'special';
   return { path: real, kind, links: kind === 'file' ? last.nlink : 1 };
 }
 
-function look(path: string): Stats | null {
+/** Null: nothing is there. What can't be looked at may be a link to anywhere, and is never taken for a name that is free. */
+function look(path: string): Stats | null | 'unknown' {
   try {
     return lstatSync(path);
-  } catch {
-    return null;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === 'ENOENT' || code === 'ENOTDIR' ? null : 'unknown';
   }
 }
 
@@ -72,7 +77,7 @@ function targetOf(path: string): string | null {
 /** Owned by root, and nobody else may write it: a file, or the folder that it lies in. */
 export function ownedByAdmin(path: string): boolean {
   const stats = look(path);
-  if (stats === null || stats.uid !== 0 || (stats.mode & 0o022) !== 0) return false;
+  if (stats === null || stats === 'unknown' || stats.uid !== 0 || (stats.mode & 0o022) !== 0) return false;
   return stats.isFile() || stats.isDirectory();
 }
 
@@ -80,10 +85,11 @@ export function ownedByAdmin(path: string): boolean {
 export function markOf(path: string): string {
   const stats = lookThrough(path);
   if (stats === null) return '';
+  if (stats === 'unknown') return 'unknown';
   return [stats.dev, stats.ino, stats.size, stats.mtimeMs, stats.ctimeMs].join(':');
 }
 
-function lookThrough(path: string): Stats | null {
+function lookThrough(path: string): Stats | null | 'unknown' {
   const { kind, path: real } = lookAt(path);
   return kind === 'missing' ? null : look(real);
 }

@@ -2,6 +2,7 @@
  * `Clock` of the machine. Its timers never keep a process alive alone, and a delay longer than Node's timer can hold
  * (2^31 ms, past which Node would fire at once) is slept in parts.
  */
+import { setMaxListeners } from 'node:events';
 import { ensureError } from '../kernel/errors.ts';
 import type { Clock } from '../kernel/ports.ts';
 import { TIMER_MS_MAX } from './limits.ts';
@@ -40,6 +41,8 @@ function sleepOnce(ms: number, signal: AbortSignal | undefined): Promise<void> {
       resolve();
     }, ms);
     timer.unref();
+    // Whatever waits in a run sleeps on the run's one signal: that many listeners are no leak, and nobody is to be warned of one.
+    if (signal !== undefined) setMaxListeners(0, signal);
     signal?.addEventListener('abort', onAbort, { once: true });
   });
 }

@@ -103,10 +103,10 @@ function answer(asking: Asking, request: ActorRequest, report?: HookReport): Dra
       hasBegun(asking.live, happening, request.id, true);
       return reply(asking, draft, { type: 'noted' });
     case 'permit':
-      return looked(asking, draft, request) ?? permit(asking, draft, request);
+      return judge(asking, draft, request);
     case 'act':
       setPhase(asking, 'tooling');
-      return looked(asking, draft, request) ?? decideAct(asking, draft, request);
+      return judge(asking, draft, request);
     case 'team':
       return tellTeam(asking, draft);
     case 'delivered':
@@ -128,6 +128,23 @@ function answer(asking: Asking, request: ActorRequest, report?: HookReport): Dra
   }
 }
 
+function judge(asking: Asking, draft: Draft, asked: AskedRequest): Draft {
+  const early = looked(asking, draft, asked);
+  if (early !== null) return early;
+  if (asked.type === 'permit') permit(asking, draft, asked);
+  else decideAct(asking, draft, asked);
+  leaveAsk(asking, draft, asked);
+  return draft;
+}
+
+/** P30: a call that came back to its ask, and that rules settle by now, waits for it no more. */
+function leaveAsk({ state, live }: Asking, draft: Draft, { call }: AskedRequest): void {
+  const ask = askOfCall(state.asks, call);
+  if (ask === null || live.waiting.has(call) || live.hooking.has(call)) return;
+  const reason = 'the rules have decided about it meanwhile';
+  draft.ask({ type: 'ask.withdrawn', id: ask.id, call, reason });
+}
+
 /** Hooks first, then the answer that it came back for; null: it is to be decided now. */
 function looked(asking: Asking, draft: Draft, asked: AskedRequest): Draft | null {
   return hooksFirst(asking, draft, asked, asking.pass ?? 0) ?? answered(asking, draft, asked);
@@ -141,12 +158,11 @@ function afterTheirWord(
 ): Draft {
   const { asked, report } = what;
   const next = afterHooks(asking, draft, what);
-  if (next === null) return draft;
-  const now = { ...next.asking, ...(next.again ? { pass: report.pass } : {}) };
-  return (
-    looked(now, draft, asked) ??
-    (asked.type === 'permit' ? permit(now, draft, asked) : decideAct(now, draft, asked))
-  );
+  if (next === null) {
+    leaveAsk(asking, draft, asked);
+    return draft;
+  }
+  return judge({ ...next.asking, ...(next.again ? { pass: report.pass } : {}) }, draft, asked);
 }
 
 /** A call whose answer came while its actor was away (P31); null when there is none. */

@@ -272,10 +272,10 @@ function watchHandle(handle: FileHandle, path: string, facts: Fact[]): FileHandl
   };
 }
 
-const silent: Logger = { log: () => undefined };
+export const silent: Logger = { log: () => undefined };
 
 /** Views can be made anew; the disk has enough to do without them. */
-class NoViews extends ViewFiles {
+export class NoViews extends ViewFiles {
   override note(): void {
     // Not wanted here.
   }
@@ -293,7 +293,7 @@ class NoViews extends ViewFiles {
 const never = (): never => {
   throw new Error('views are not written here');
 };
-const noFiles: Files = {
+export const noFiles: Files = {
   open: never,
   readFile: never,
   stat: never,
@@ -306,7 +306,7 @@ const noFiles: Files = {
   watch: never,
 };
 
-function instantTrees(): TreeWork {
+export function instantTrees(): TreeWork {
   return {
     prepare: async ({ path, task }) => ({
       kind: 'ready',
