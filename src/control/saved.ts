@@ -34,7 +34,9 @@ export async function savedWork(
   const wanted = run === undefined ? rows : rows.filter((row) => row.run === run);
   const byName = (a: SavedRow, b: SavedRow): number =>
     a.run < b.run || (a.run === b.run && a.task < b.task) ? -1 : 1;
-  return wanted.toSorted((a, b) => (a.run === b.run && a.task === b.task ? a.n - b.n : byName(a, b)));
+  return wanted.toSorted((a, b) =>
+    a.run === b.run && a.task === b.task ? a.n - b.n : byName(a, b),
+  );
 }
 
 export interface RestoredWork extends Restored {

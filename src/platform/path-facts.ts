@@ -77,7 +77,8 @@ function targetOf(path: string): string | null {
 /** Owned by root, and nobody else may write it: a file, or the folder that it lies in. */
 export function ownedByAdmin(path: string): boolean {
   const stats = look(path);
-  if (stats === null || stats === 'unknown' || stats.uid !== 0 || (stats.mode & 0o022) !== 0) return false;
+  if (stats === null || stats === 'unknown' || stats.uid !== 0 || (stats.mode & 0o022) !== 0)
+    return false;
   return stats.isFile() || stats.isDirectory();
 }
 

@@ -58,7 +58,8 @@ class QueueActor {
   async live(): Promise<void> {
     await this.#goOn();
     for (;;) {
-      while (this.#nextTurn() !== null && this.#world.hasTask(this.#start.name)) await this.#turn([]);
+      while (this.#nextTurn() !== null && this.#world.hasTask(this.#start.name))
+        await this.#turn([]);
       await Promise.race([this.#port.waitForMail(this.#signal), this.#over]);
       await this.#turn(this.#port.takeMail());
       if (this.#nextTurn() === null) await this.#ask({ type: 'idle', why: 'end' });
@@ -92,7 +93,10 @@ class QueueActor {
     const calls = this.#world.hasTask(name) ? this.#nextTurn() : [];
     const done = asCallId(`${name}.done.${this.#start.incarnation}.${took[0] ?? 0}`);
     const ends = calls === null && this.#world.hasTask(name) && !this.#world.wasSaid(done);
-    const said = [...(calls ?? []), ...(ends ? [{ id: done, tool: 'complete_task', input: {} }] : [])];
+    const said = [
+      ...(calls ?? []),
+      ...(ends ? [{ id: done, tool: 'complete_task', input: {} }] : []),
+    ];
     const content: ContentBlock[] = said.map(({ id, tool, input }) => ({
       type: 'call',
       id: asCallId(id),

@@ -5,7 +5,13 @@
  * P30 an ask ends once, and whoever is later is told who was first · P31 an answer reaches a call once · P33 a grant is no
  * wider than its offer · P34 (P15) what runs was allowed, exactly as it is, and its decision was on record before.
  */
-import type { AskBody, AskChange, Decision, Grant, StoredRunRecord } from '../../../src/protocol/index.ts';
+import type {
+  AskBody,
+  AskChange,
+  Decision,
+  Grant,
+  StoredRunRecord,
+} from '../../../src/protocol/index.ts';
 import type { Fact, SimPolicy } from './queue-facts.ts';
 
 export interface AskModel {
@@ -30,7 +36,8 @@ export class QueueModel {
   readonly grants: Map<string, Grant> = new Map();
   readonly revoked: Set<string> = new Set();
   /** Allowed calls, with the ones that rest on an answer. */
-  readonly allowed: Map<string, { readonly decision: Decision; readonly ask: AskModel | null }> = new Map();
+  readonly allowed: Map<string, { readonly decision: Decision; readonly ask: AskModel | null }> =
+    new Map();
   readonly results: Set<string> = new Set();
   readonly procs: Map<string, string> = new Map();
   readonly denials: Map<string, number> = new Map();
@@ -49,7 +56,8 @@ export class QueueModel {
       const [decision] = record.decisions ?? [];
       if (type === 'proc.started' && decision !== undefined) this.procs.set(proc.id, decision.call);
     }
-    for (const entry of record.entries ?? []) if (entry.type === 'result') this.results.add(entry.call);
+    for (const entry of record.entries ?? [])
+      if (entry.type === 'result') this.results.add(entry.call);
   }
 
   #change(change: AskChange, record: StoredRunRecord, used: Map<string, AskModel>): void {
@@ -67,7 +75,14 @@ export class QueueModel {
         this.#count += 1;
         const waiters = new Map<string, string>([[waiter.call, waiter.actor]]);
         const { expiresAt } = body;
-        this.asks.set(body.id, { body, order: this.#count, waiters, state: 'open', by: '', expiresAt });
+        this.asks.set(body.id, {
+          body,
+          order: this.#count,
+          waiters,
+          state: 'open',
+          by: '',
+          expiresAt,
+        });
         return;
       }
       case 'ask.joined':
@@ -183,7 +198,10 @@ export class QueueModel {
     const policy = this.#policies.get(decision.revision ?? '');
     hold(policy !== undefined, `P20: ${where} by no policy that there was`);
     const name = programOf(input);
-    hold(name === null || !policy.deny.includes(name), `P1: ${where}, which ${policy.revision} denies`);
+    hold(
+      name === null || !policy.deny.includes(name),
+      `P1: ${where}, which ${policy.revision} denies`,
+    );
     if (rule === 'approved') {
       hold(ask?.state === 'allow', `P34: ${where} without a yes`);
       const asked = JSON.stringify([ask.body.tool, ask.body.input]);
@@ -230,10 +248,10 @@ export interface Judged {
 
 /** What any disk of a run must hold, whenever the process died; `facts`: all that was seen until then. */
 export function judgeRecords(records: readonly StoredRunRecord[], facts: readonly Fact[]): Judged {
-  const policies = new Map(
-    facts.flatMap((fact) => (fact.type === 'policy' ? [[fact.policy.revision, fact.policy]] : [])),
-  );
-  const model = new QueueModel(policies as Map<string, SimPolicy>);
+  const policies = new Map<string, SimPolicy>();
+  for (const fact of facts)
+    if (fact.type === 'policy') policies.set(fact.policy.revision, fact.policy);
+  const model = new QueueModel(policies);
   try {
     for (const record of records) model.apply(record);
     judgeFacts(model, facts);
@@ -271,20 +289,30 @@ function judgeFacts(model: QueueModel, facts: readonly Fact[]): void {
           ask.by === fact.by && (ask.state === fact.effect || ask.waiters.size === 0),
           `P30: ${fact.by} was told that its ${fact.effect} of ${fact.ask} counts, but it was ${ask.by}'s`,
         );
-        hold(!firsts.has(fact.ask), `P30: ${fact.ask} was answered by ${firsts.get(fact.ask)} and ${fact.by}`);
+        hold(
+          !firsts.has(fact.ask),
+          `P30: ${fact.ask} was answered by ${firsts.get(fact.ask)} and ${fact.by}`,
+        );
         hold(
           fact.digest === null || fact.digest === ask.body.digest,
           `P15: an answer to something else than ${fact.ask} asks counted`,
         );
         firsts.set(fact.ask, fact.by);
-        if (fact.grant !== null) hold(model.grants.has(fact.grant), `P33: ${fact.grant} is not on record`);
+        if (fact.grant !== null)
+          hold(model.grants.has(fact.grant), `P33: ${fact.grant} is not on record`);
         break;
       }
       case 'refused': {
         const ask = model.asks.get(fact.ask);
         if (fact.code !== 'ask/answered' || ask === undefined) break;
-        hold(ask.state !== 'open', `P30: ${fact.by} was told that ${fact.ask} is over, and it is open`);
-        hold(fact.first === ask.by, `P30: ${fact.by} was told of ${fact.first}, and it was ${ask.by}`);
+        hold(
+          ask.state !== 'open',
+          `P30: ${fact.by} was told that ${fact.ask} is over, and it is open`,
+        );
+        hold(
+          fact.first === ask.by,
+          `P30: ${fact.by} was told of ${fact.first}, and it was ${ask.by}`,
+        );
         break;
       }
       case 'life':
@@ -329,12 +357,17 @@ export function traceOf(records: readonly StoredRunRecord[]): string {
   const lines = records.flatMap((record) => [
     ...(record.asks ?? []).map((change) => `${record.s} ${shortOf(change)}`),
     ...(record.decisions ?? []).map(
-      ({ effect, call, rule, revision }) => `${record.s} ${effect} ${call} by ${rule} of ${revision}`,
+      ({ effect, call, rule, revision }) =>
+        `${record.s} ${effect} ${call} by ${rule} of ${revision}`,
     ),
     ...(record.entries ?? []).flatMap((entry) =>
-      entry.type === 'result' ? [`${record.s} result ${entry.call}: ${entry.text.slice(0, 60)}`] : [],
+      entry.type === 'result'
+        ? [`${record.s} result ${entry.call}: ${entry.text.slice(0, 60)}`]
+        : [],
     ),
-    ...(record.actors ?? []).map((change) => `${record.s} ${change.type} ${'name' in change ? change.name : ''}`),
+    ...(record.actors ?? []).map(
+      (change) => `${record.s} ${change.type} ${'name' in change ? change.name : ''}`,
+    ),
     ...(record.run ?? []).map((change) => `${record.s} ${change.type}`),
   ]);
   return lines.slice(-TRACE_LINES).join('\n');
@@ -358,7 +391,13 @@ function shortOf(change: AskChange): string {
     case 'actor.paused':
     case 'actor.unpaused':
       return `${change.type} ${change.actor}`;
-    default:
+    case 'ask.renewed':
+    case 'ask.superseded':
+    case 'ask.timed-out':
+    case 'ask.warned':
+    case 'grant.kept':
+    case 'grant.revoked':
+    case 'grant.used':
       return `${change.type} ${id}`;
   }
 }

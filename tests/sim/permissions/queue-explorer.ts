@@ -33,7 +33,7 @@ interface Moment {
   readonly path: string;
 }
 
-export function drawPlans(random: SeededRandom, actors: number): Plans {
+function drawPlans(random: SeededRandom, actors: number): Plans {
   const plans = new Map<string, SimCall[][]>();
   for (let at = 0; at < actors; at += 1) {
     const name = `a${at}`;
@@ -49,7 +49,8 @@ export function drawPlans(random: SeededRandom, actors: number): Plans {
 
 function drawCall(random: SeededRandom, id: string): SimCall {
   const draw = random.next();
-  if (draw < 0.3) return { id, tool: 'read_file', input: { path: `/data/d${random.below(3)}.txt` } };
+  if (draw < 0.3)
+    return { id, tool: 'read_file', input: { path: `/data/d${random.below(3)}.txt` } };
   if (draw < 0.55) {
     return { id, tool: 'write_file', input: { path: `src/f${random.below(3)}.txt`, content: 'x' } };
   }
@@ -61,7 +62,11 @@ const some = (random: SeededRandom, share: number): string[] =>
   PROGRAMS.filter(() => random.next() < share);
 
 function drawPolicy(random: SeededRandom, revision: string): SimPolicy {
-  return { revision, allow: some(random, 0.15).filter((name) => name !== 'python3'), deny: some(random, 0.12) };
+  return {
+    revision,
+    allow: some(random, 0.15).filter((name) => name !== 'python3'),
+    deny: some(random, 0.12),
+  };
 }
 
 /** One history, and what each crash of it leads to; a violation names the way to it. */
@@ -101,14 +106,18 @@ async function live(history: {
   const moments: Moment[] = [];
   disk.before = ({ kind, path, number }) => {
     if (!path.endsWith('.jsonl') || (kind !== 'write' && kind !== 'datasync')) return;
-    const journal = path.startsWith(WORKSPACE) ? 'workspace' : 'run';
+    const journal = path.startsWith(WORKSPACE)
+      ? 'workspace'
+      : path.includes('/audit/')
+        ? 'audit'
+        : 'run';
     // What a kill and what a power cut leave at this step of the protocol.
     for (const mode of ['kill', 'none'] as const) {
       moments.push({
         disk: disk.fork(mode),
         facts: facts.slice(),
         outside: { ...outside, failing: 0 },
-        path: `${number}/${kind} of the ${journal} journal/${mode}`,
+        path: `${number}/${kind} (${journal})/${mode}`,
       });
     }
   };
@@ -171,7 +180,8 @@ function judgeGrants(world: QueueWorld): string | null {
     for (const change of record.asks ?? []) {
       if (change.type !== 'grant.given' || change.grant.scope !== 'workspace') continue;
       const { id } = change.grant;
-      if (world.given.filter((one) => one === id).length !== 1) return `P33: ${id} is given ${world.given.join()}`;
+      if (world.given.filter((one) => one === id).length !== 1)
+        return `P33: ${id} is given ${world.given.join()}`;
     }
   }
   return null;
@@ -182,7 +192,11 @@ function checkLive(world: QueueWorld, facts: readonly Fact[]): void {
   const { state, live } = world;
   const { model, violation } = judgeRecords(world.records, facts);
   if (violation !== null) throw new Error(violation);
-  deepStrictEqual(openAsks(state.asks).map((ask) => ask.id), orderOf(model), 'P32: the order of the queue');
+  deepStrictEqual(
+    openAsks(state.asks).map((ask) => ask.id),
+    orderOf(model),
+    'P32: the order of the queue',
+  );
   const now = world.clock.now();
   for (const ask of openAsks(state.asks)) {
     if (ask.expiresAt !== null && now > Date.parse(ask.expiresAt))
@@ -196,7 +210,11 @@ function checkLive(world: QueueWorld, facts: readonly Fact[]): void {
   }
   for (const { call, looking } of live.waiting.values()) {
     const ask = state.asks.byCall.get(call);
-    if (live.halting === null && !looking && (ask === undefined || state.asks.asks.get(ask)?.answer !== null))
+    if (
+      live.halting === null &&
+      !looking &&
+      (ask === undefined || state.asks.asks.get(ask)?.answer !== null)
+    )
       throw new Error(`P31: ${call} waits for nothing`);
   }
   const again = makeRunState(state.file);
@@ -290,7 +308,13 @@ class Driver {
       const paused = [...world.state.asks.paused.keys()];
       if (paused.length > 0) for (const name of paused) await world.write(name, 'normal');
       else if (ask !== undefined) {
-        await world.answer({ id: ask.id, digest: ask.digest, effect: 'allow', scope: 'once', by: 'user' });
+        await world.answer({
+          id: ask.id,
+          digest: ask.digest,
+          effect: 'allow',
+          scope: 'once',
+          by: 'user',
+        });
       } else {
         await world.clock.advance(5_000);
         quiet += 1;
@@ -319,4 +343,3 @@ class Driver {
     }
   }
 }
-

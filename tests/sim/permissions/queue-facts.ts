@@ -3,7 +3,9 @@
 export interface SimCall {
   readonly id: string;
   readonly tool: 'bash' | 'write_file' | 'read_file';
-  readonly input: { readonly command: string } | { readonly path: string; readonly content?: string };
+  readonly input:
+    | { readonly command: string }
+    | { readonly path: string; readonly content?: string };
 }
 
 /** Rules as they are for a while: `allow` and `deny` are what commands are called by. */

@@ -17,11 +17,13 @@ import type {
   RunFile,
   StoredRunRecord,
 } from '../../../src/protocol/index.ts';
+import { AuditBook } from '../../../src/supervisor/audit-book.ts';
 import type { CommandWork } from '../../../src/supervisor/effects/executor.ts';
 import { GrantBook, type PolicySource } from '../../../src/supervisor/index.ts';
 import { type Live, makeLive } from '../../../src/supervisor/live.ts';
 import { RunLoop } from '../../../src/supervisor/loop.ts';
 import { applyRecord, makeRunState, type RunState } from '../../../src/supervisor/state.ts';
+import { WorkspaceChain } from '../../../src/supervisor/workspace-chain.ts';
 import type { MemoryFiles } from '../../../src/testing/memory-files.ts';
 import { SeededRandom } from '../../../src/testing/seeded-random.ts';
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts';
@@ -49,7 +51,7 @@ export interface Outside {
   failing: number;
 }
 
-export function queueFile(plans: Plans): RunFile {
+function queueFile(plans: Plans): RunFile {
   const names = [...plans.keys()];
   const tasks = names.map((name) => task({ id: `t-${name}`, attempts: 8, timeoutMs: 3_600_000 }));
   const whole = team({
@@ -74,7 +76,7 @@ export function queueFile(plans: Plans): RunFile {
   return { ...file, attended: true };
 }
 
-export function snapshotOf({ revision, allow, deny }: SimPolicy, file: RunFile): PolicySnapshot {
+function snapshotOf({ revision, allow, deny }: SimPolicy, file: RunFile): PolicySnapshot {
   const rule = (effect: 'allow' | 'deny') => (command: string) => ({
     id: `${effect}-${command}`,
     effect,
@@ -119,9 +121,10 @@ export class QueueWorld {
     records: StoredRunRecord[];
     book: GrantBook;
     given: string[];
+    audit: AuditBook;
     journals: readonly [Journal, Journal];
   }) {
-    const { options, clock, file, state, records, book, given, journals } = parts;
+    const { options, clock, file, state, records, book, given, audit, journals } = parts;
     const { disk, facts, outside, plans } = options;
     this.clock = clock;
     this.state = state;
@@ -166,6 +169,7 @@ export class QueueWorld {
       hosts: { thread: host, pool: host },
       directories: { journal: DIRECTORY, outputs: '/o' },
       policy: { source, mark: source.mark(file) },
+      audit: { keys: audit.keysOf('sim'), head: (tip) => audit.head('sim', tip) },
       grants: { give: (grant) => this.#keep(grant), used: (id, at) => book.used(id, at) },
       onRecord: (record) => {
         records.push(record);
@@ -188,6 +192,15 @@ export class QueueWorld {
     const records: StoredRunRecord[] = [];
     const book = new GrantBook(clock);
     const given: string[] = [];
+    const chain = new WorkspaceChain();
+    const audit = await AuditBook.open({
+      files: disk,
+      clock,
+      random: new SeededRandom(`${seed}/audit`),
+      logger: silent,
+      sha256: hash,
+      directory: '/troupe',
+    });
     const shared = { files: disk, clock, limits: LIMITS };
     const workspace = await openJournal({
       ...shared,
@@ -197,10 +210,12 @@ export class QueueWorld {
       onRecord: (record) => {
         noteGiven(given, record);
         book.take(record);
+        chain.take(record);
       },
     });
     workspace.subscribe((record) => noteGiven(given, record));
-    book.open(workspace);
+    chain.open(workspace, audit);
+    book.open(chain);
     const journal = await openJournal({
       ...shared,
       random: new SeededRandom(seed),
@@ -212,7 +227,17 @@ export class QueueWorld {
         applyRecord(state, stored);
       },
     });
-    return new QueueWorld({ options, clock, file, state, records, book, given, journals: [journal, workspace] });
+    return new QueueWorld({
+      options,
+      clock,
+      file,
+      state,
+      records,
+      book,
+      given,
+      audit,
+      journals: [journal, workspace],
+    });
   }
 
   async begin(): Promise<void> {
@@ -225,7 +250,10 @@ export class QueueWorld {
   async settle(): Promise<void> {
     for (let quiet = 0, seen = -1; quiet < 3; ) {
       await turn();
-      const now = this.#facts.length + this.records.length + this.#journals.reduce((sum, one) => sum + one.queuedBytes, 0);
+      const now =
+        this.#facts.length +
+        this.records.length +
+        this.#journals.reduce((sum, one) => sum + one.queuedBytes, 0);
       quiet = now === seen ? quiet + 1 : 0;
       seen = now;
     }
@@ -260,7 +288,7 @@ export class QueueWorld {
   /** As `Supervisor.revokeGrant`. */
   async revoke(id: string): Promise<void> {
     try {
-      let found = await this.book.revoke(id);
+      let found = await this.book.revoke(id, 'user');
       if (this.state.asks.grants.has(id)) {
         await this.#loop.ask((token) => ({ type: 'grant.revoke', token, id, by: 'user' }));
         found = true;
@@ -323,7 +351,8 @@ function policyOf(outside: Outside, file: RunFile): PolicySource {
       throw new Error('EIO: the disk is broken');
     }
     const at = path.lastIndexOf('/src/');
-    const real = outside.swapped && at > 0 ? `${path.slice(0, at)}/other/${path.slice(at + 5)}` : path;
+    const real =
+      outside.swapped && at > 0 ? `${path.slice(0, at)}/other/${path.slice(at + 5)}` : path;
     const name = /[^/]*$/.exec(path)?.[0] ?? '';
     const kind = !name.includes('.') ? 'directory' : path.startsWith('/data/') ? 'file' : 'missing';
     return { path: real, kind, links: 1 };

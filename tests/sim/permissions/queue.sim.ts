@@ -14,7 +14,10 @@ test.each(['1', '2', '3', seed])(
   'P30 P31 P32 P33 P34: over answers, deaths, changes and crashes each ask ends once and nothing runs unasked (seed %s)',
   async (one) => {
     const { states, violation } = await exploreQueue(one, STATES_MAX);
-    expect(violation, `TROUPE_SEED=${one}, or npm run explore -- --only asks --seed ${one}`).toBeNull();
+    expect(
+      violation,
+      `TROUPE_SEED=${one}, or npm run explore -- --only asks --seed ${one}`,
+    ).toBeNull();
     expect(states).toBeGreaterThan(20);
   },
 );

@@ -19,7 +19,10 @@ test('P7: a name that is not there is free, below a folder, a file and a link th
   symlinkSync('gone', join(folder, 'l'));
   expect(lookAt(join(folder, 'd/x')).kind).toBe('missing');
   expect(lookAt(join(folder, 'f/x')).kind).toBe('missing');
-  expect(lookAt(join(folder, 'l'))).toMatchObject({ path: expect.stringMatching(/gone$/), kind: 'missing' });
+  expect(lookAt(join(folder, 'l'))).toMatchObject({
+    path: expect.stringMatching(/gone$/),
+    kind: 'missing',
+  });
 });
 
 test('P7: a path that the system does not look at is no file of anybody, and its mark is not that of nothing', () => {
