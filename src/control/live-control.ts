@@ -87,8 +87,8 @@ export function makeLiveControl(options: LiveControlOptions): LiveControl {
     trust: (words) => supervisor.trust(words),
     compact: async ({ run, name, focus }) => {
       const id = runOf(run);
-      await supervisor.compact({ run: id, name, focus: focus ?? null });
-      return { run: id, name, state: 'asked' };
+      const woken = await supervisor.compact({ run: id, name, focus: focus ?? null });
+      return { run: id, name, state: 'asked', woken };
     },
     plans: async (run) => {
       const id = runOf(run);

@@ -142,6 +142,8 @@ export interface CompactResult {
   readonly run: string;
   readonly name: string;
   readonly state: 'asked';
+  /** It had no thread and is woken for it. */
+  readonly woken: boolean;
 }
 
 export interface SubscribeParams extends RunParams {

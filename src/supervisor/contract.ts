@@ -127,8 +127,8 @@ export interface Supervisor {
   }): Promise<ActorRow>;
   /** A person's word on content of the repository; resolves when it is durable and runs know it. */
   trust(words: readonly Omit<TrustRecord, 'at'>[]): Promise<void>;
-  /** Asks a live actor to compact its conversation; resolves when it was told. */
-  compact(request: CompactWish): Promise<void>;
+  /** Asks an actor to compact its conversation; resolves when it was told, with whether it has to be woken for that. */
+  compact(request: CompactWish): Promise<boolean>;
   /** A person's answer; rejects when it changes nothing, and says who was first. Resolves when it is durable. */
   answerAsk(request: AskReply): Promise<AnsweredAsk>;
   /** What was granted to all of this workspace, and in the runs that are held. */

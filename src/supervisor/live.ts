@@ -199,6 +199,8 @@ export interface Live {
   readonly retries: Map<ActorName, Map<number, number>>;
   /** To be started even without new mail: their last turn was cut. */
   readonly wake: Set<ActorName>;
+  /** Actors without a thread whose conversation is to be compacted once they have one, with what is to be kept above all. */
+  readonly compactions: Map<ActorName, string | null>;
   /** Reminders given, by fence. */
   readonly nudges: Map<number, number>;
   /** Monotonic start of each claim, by task. */
@@ -276,6 +278,7 @@ export function makeLive(options: {
     mailDirty: new Set(),
     retries: new Map(),
     wake: new Set(),
+    compactions: new Map(),
     nudges: new Map(),
     claimedAt: new Map(),
     askedAt: new Map(),

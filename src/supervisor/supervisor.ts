@@ -340,8 +340,9 @@ class RunningSupervisor implements Supervisor {
     await Promise.all([...this.loops.values()].map((loop) => loop.lookAgain()));
   }
 
-  async compact({ run, ...wish }: CompactWish): Promise<void> {
-    await this.loop(run).ask((token) => ({ type: 'compact', token, ...wish }));
+  async compact({ run, ...wish }: CompactWish): Promise<boolean> {
+    const { value } = await this.loop(run).ask((token) => ({ type: 'compact', token, ...wish }));
+    return (value as { readonly woken: boolean }).woken;
   }
 
   async answerAsk(request: AskReply): Promise<AnsweredAsk> {

@@ -25,10 +25,10 @@ export async function run(
   });
   if (context.json) context.printJson(done);
   else {
-    context.print(
-      `${name} compacts its conversation before its next answer, if there is anything older than its last turn.\n` +
-        `  See what came of it: ${context.command(`troupe session ${name}`)}\n`,
-    );
+    const when = done.woken
+      ? `${name} sleeps; it is woken to compact its conversation, if there is anything older than its last turn.\n`
+      : `${name} compacts its conversation before its next answer, if there is anything older than its last turn.\n`;
+    context.print(when + `  See what came of it: ${context.command(`troupe session ${name}`)}\n`);
   }
   return EXIT.ok;
 }

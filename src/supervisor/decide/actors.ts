@@ -199,6 +199,7 @@ export function actorExited(
   if (actor.doom?.kind === 'passivated') {
     // However it ended: it had nothing in hand.
     live.mailDirty.add(name);
+    if (live.compactions.has(name)) live.wake.add(name);
     return draft.actor({ type: 'actor.passivated', name, epoch: actor.epoch });
   }
   const text =

@@ -1,17 +1,21 @@
 /** What concerns an actor's conversation as a whole: the user's wish to have it compacted, and what it must know after it. */
-import { actorOf } from '../../actors/index.ts';
+import { type Actor, actorOf } from '../../actors/index.ts';
 import { type ActorName, EXIT, LEAD } from '../../kernel/index.ts';
 import { hasUnread } from '../../mailbox/index.ts';
 import { isTerminal, type TaskNode } from '../../tasks/index.ts';
 import { Draft } from '../draft.ts';
 import type { Happening, RunEvent } from '../inbox.ts';
 import { TEAM_LINES_MAX } from '../limits.ts';
-import type { Live } from '../live.ts';
+import type { Live, LiveActor } from '../live.ts';
 import type { RunState } from '../state.ts';
 import type { Asking } from './asking.ts';
 import { reply } from './results.ts';
+import { mayRun } from './roster.ts';
 
-/** To a live actor, which does it at its next boundary. Not recorded: what it leads to is. */
+/**
+ * To a live actor, which does it at its next boundary; one that has given back its thread is woken for it, and sleeps again
+ * when it has nothing else to do. Not recorded: what it leads to is.
+ */
 export function askCompaction(
   state: RunState,
   live: Live,
@@ -22,6 +26,11 @@ export function askCompaction(
   const { token, focus } = event;
   const facts = actorOf(state.actors, event.name);
   const actor = facts === null ? undefined : live.actors.get(facts.name);
+  if (facts !== null && sleeps(state, live, happening, facts)) {
+    live.compactions.set(facts.name, focus);
+    live.wake.add(facts.name);
+    return draft.effect({ type: 'answer', token, value: { name: facts.name, woken: true } });
+  }
   if (facts === null || actor === undefined) {
     const known = facts !== null;
     return draft.effect({
@@ -45,7 +54,29 @@ export function askCompaction(
     incarnation,
     messages: [{ type: 'compact', focus }],
   });
-  return draft.effect({ type: 'answer', token, value: { name } });
+  return draft.effect({ type: 'answer', token, value: { name, woken: false } });
+}
+
+/** Without a thread, or about to be; with a conversation, and one that goes on. */
+function sleeps(state: RunState, live: Live, happening: Happening, facts: Actor): boolean {
+  const actor = live.actors.get(facts.name);
+  if (actor !== undefined) return actor.doom?.kind === 'passivated';
+  if (live.halting !== null || facts.kind === 'subagent' || facts.incarnation === 0) return false;
+  return mayRun(state, facts, happening.now);
+}
+
+/** Its thread has begun: what it was woken for. */
+export function tellCompaction(draft: Draft, live: Live, actor: LiveActor): void {
+  const { name, incarnation } = actor;
+  const focus = live.compactions.get(name);
+  if (focus === undefined) return;
+  live.compactions.delete(name);
+  draft.effect({
+    type: 'actor.post',
+    name,
+    incarnation,
+    messages: [{ type: 'compact', focus }],
+  });
 }
 
 /** The answer to `team`. */

@@ -22,6 +22,7 @@ import type { RunState } from '../state.ts';
 import { startActor, startNumbers } from './actors.ts';
 import { unpause } from './asks/end.ts';
 import { interruptActs } from './commands.ts';
+import { tellCompaction } from './context.ts';
 import { isolated } from './poison.ts';
 import { mayRun, noticeTarget, workplaceOf } from './roster.ts';
 import { needView } from './view.ts';
@@ -218,6 +219,12 @@ function deliverTo(
   }
   // A10: it waits for the end of the thread.
   if (actor.doom?.kind === 'passivated') return null;
+  if (live.compactions.has(name)) {
+    const draft = new Draft(state, happening);
+    tellCompaction(draft, live, actor);
+    live.mailDirty.add(name);
+    return draft;
+  }
   const unposted = deliverable(state.mail, name, { nowMs: happening.now, except: actor.posted });
   const fresh = isolated(state, { live, now: happening.monotonicMs, actor }, unposted);
   if (fresh.length === 0) return null;

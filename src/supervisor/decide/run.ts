@@ -20,6 +20,7 @@ import { startActor, startNumbers } from './actors.ts';
 import { renewAsks } from './asks/answer.ts';
 import { withdrawOf } from './asks/end.ts';
 import { tellLost } from './background.ts';
+import { tellCompaction } from './context.ts';
 import { endStopped } from './ends.ts';
 import { cutShort, quarantine, retryLater } from './poison.ts';
 import { policyLoaded } from './policy.ts';
@@ -207,6 +208,8 @@ export function wakeNext(state: RunState, live: Live, happening: Happening): Dra
     live.wake.delete(name);
     const draft = new Draft(state, happening);
     startActor(draft, live, { ...facts, ...startNumbers(state, name), prompt: null });
+    const actor = live.actors.get(name);
+    if (actor !== undefined) tellCompaction(draft, live, actor);
     live.mailDirty.add(name);
     return draft;
   }
