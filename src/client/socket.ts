@@ -77,7 +77,7 @@ export async function connectSocket(options: SocketOptions): Promise<Client> {
 
 function open(options: SocketOptions): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const socket = connect(options.socketPath);
+    const socket = dial(options.socketPath);
     const fail = (why: string, cause?: unknown): void => {
       clearTimeout(timer);
       socket.destroy();
@@ -98,6 +98,12 @@ function open(options: SocketOptions): Promise<Socket> {
       resolve(socket);
     });
   });
+}
+
+/** A path, or `tcp://127.0.0.1:PORT` as `supervisor.json` names it where there are no sockets; never another host. */
+function dial(address: string): Socket {
+  const tcp = /^tcp:\/\/127\.0\.0\.1:(\d{1,5})$/.exec(address);
+  return tcp === null ? connect(address) : connect(Number(tcp[1]), '127.0.0.1');
 }
 
 function listenTo(socket: Socket, calls: Calls, onNotice: (notice: Notice) => void): void {

@@ -25,3 +25,6 @@ export const TOOL_OUTPUT_MAX: number = 1024 * 1024;
 
 /** Bytes of a file that are read at once for an export. */
 export const EXPORT_PIECE_BYTES: number = 256 * 1024;
+/** Rows of one answer unless another number is asked for, and characters after which it ends all the same. */
+export const PAGE_ROWS = 200;
+export const PAGE_BYTES: number = 1024 * 1024;

@@ -6,11 +6,12 @@ import {
   makeRedactStream,
   type Redactor,
   type RedactStream,
+  type Scope,
 } from '../events/index.ts';
 import { isoTime } from '../kernel/time.ts';
 import { checkAnswer, GRANT_DAYS } from '../permissions/index.ts';
 import type { ActorRow } from '../protocol/shapes.ts';
-import type { StatusResult } from '../protocol/wire.ts';
+import type { StatusResult, SubscribeParams } from '../protocol/wire.ts';
 import {
   actorRows,
   askRows,
@@ -22,6 +23,8 @@ import {
   taskRows,
 } from '../supervisor/index.ts';
 import { unknownGrant } from './approvals.ts';
+import type { LiveSource } from './deps.ts';
+import { type JudgeOf, makeDesk } from './desk.ts';
 import { errors } from './errors.ts';
 import { eventsOfRun } from './events.ts';
 import type { LiveControl } from './live.ts';
@@ -35,13 +38,15 @@ export interface LiveControlOptions {
   readonly supervisor: Supervisor;
   /** Of `workspace`: everything that is answered or told goes through it. */
   readonly redactor: Redactor;
+  /** What the repository's policy says of a call; for who asks before it is made. */
+  readonly judgeOf: JudgeOf;
   /** Of `supervisor.json`. */
   readonly identity: Pick<StatusResult, 'pid' | 'startedAt' | 'socket' | 'protocol' | 'sandbox'>;
 }
 
 export function makeLiveControl(options: LiveControlOptions): LiveControl {
   const { workspace, supervisor, identity, redactor } = options;
-  const hub = makeHub(workspace, supervisor, redactor);
+  const watch = makeHub(workspace, supervisor, redactor);
 
   const runOf = (run: string | undefined): string => {
     const held = supervisor.runs();
@@ -58,15 +63,19 @@ export function makeLiveControl(options: LiveControlOptions): LiveControl {
   const actorsOf = (run: string): ActorRow[] =>
     redactor.data(actorRows(stateOf(run), supervisor.liveness(run)));
 
+  const status = (): StatusResult => ({
+    ...identity,
+    runs: redactor.data(
+      supervisor.runs().map((run) => runRow(stateOf(run), supervisor.liveness(run))),
+    ),
+    actors: supervisor.runs().flatMap((run) => actorsOf(run).map((row) => ({ ...row, run }))),
+  });
+  const own = askedHere(workspace, identity, status);
+
   return {
-    status: () => ({
-      ...identity,
-      runs: redactor.data(
-        supervisor.runs().map((run) => runRow(stateOf(run), supervisor.liveness(run))),
-      ),
-      actors: supervisor.runs().flatMap((run) => actorsOf(run).map((row) => ({ ...row, run }))),
-    }),
-    runs: async () => (await listRuns(workspace)).rows,
+    status,
+    desk: makeDesk(own, options.judgeOf),
+    runs: async () => (await listRuns(own)).rows,
     tasks: async (run) => {
       const id = runOf(run);
       return redactor.data(taskRows(stateOf(id), supervisor.liveness(id)));
@@ -102,12 +111,40 @@ export function makeLiveControl(options: LiveControlOptions): LiveControl {
     stopRun: async ({ run, now, by }) => supervisor.stop({ run: runOf(run), now, by }),
     stopActor: async ({ run, name, now, by }) =>
       supervisor.stopActor({ run: runOf(run), name, now, by }),
-    subscribe: ({ run, from, types }) => {
-      const id = runOf(run);
-      const events = hub.subscribe({ run: id, ...defined({ from, types }) });
-      return { run: id, events };
-    },
+    ...watching(watch, runOf),
   };
+}
+
+/** What happens in a run, for one or for many. */
+function watching(
+  watch: Watch,
+  runOf: (run: string | undefined) => string,
+): Pick<LiveControl, 'subscribe' | 'tap'> {
+  return {
+    subscribe: (params, first = []) => {
+      const { from } = params;
+      const run = runOf(params.run);
+      const replay = from === undefined ? {} : { from };
+      const events = watch.hub.subscribe({ ...scopeOf(params, run), first, ...replay });
+      return { run, cursor: from ?? watch.lastOf(run), events };
+    },
+    tap: (params, take) => watch.hub.tap(scopeOf(params, runOf(params.run)), take),
+  };
+}
+
+/** Queries of this process know who holds the repository without asking over the wire. */
+function askedHere(
+  workspace: Workspace,
+  identity: LiveControlOptions['identity'],
+  status: () => StatusResult,
+): Workspace {
+  const { pid, startedAt, socket } = identity;
+  const live: LiveSource = {
+    holder: async () => ({ pid, startedAt }),
+    status: async () => status(),
+    socketPath: async () => socket,
+  };
+  return { ...workspace, deps: { ...workspace.deps, live } };
 }
 
 type AsksControl = Pick<LiveControl, 'approvals' | 'answerAsk' | 'grants' | 'revokeGrant'>;
@@ -142,8 +179,14 @@ function asksControl(
   };
 }
 
+interface Watch {
+  readonly hub: EventHub;
+  /** Cursor of the last event of a run that was handed out. */
+  lastOf(run: string): string;
+}
+
 /** Events of all runs that this supervisor holds, as they become durable; missed ones come from the journal. */
-function makeHub(workspace: Workspace, supervisor: Supervisor, redactor: Redactor): EventHub {
+function makeHub(workspace: Workspace, supervisor: Supervisor, redactor: Redactor): Watch {
   const hub = new EventHub((run, after) => eventsOfRun(workspace, run, { from: after }));
   const last = new Map<string, string>();
   /** What an actor says comes in fragments; a secret may be in two of them. By run, then by actor and kind. */
@@ -169,14 +212,16 @@ function makeHub(workspace: Workspace, supervisor: Supervisor, redactor: Redacto
     const cursor = last.get(run) ?? '0.0';
     hub.publish(liveEvent({ cursor, at, run, actor, event, text }, { redactor }), false);
   });
-  return hub;
+  // A term begins with a record, so nobody can ask before there is one.
+  return { hub, lastOf: (run) => last.get(run) ?? '0' };
 }
 
 /** Without what is undefined. */
-function defined(options: {
-  readonly from: string | undefined;
-  readonly types: readonly string[] | undefined;
-}): { readonly from?: string; readonly types?: readonly string[] } {
-  const { from, types } = options;
-  return { ...(from === undefined ? {} : { from }), ...(types === undefined ? {} : { types }) };
+function scopeOf({ types, actors, tasks }: SubscribeParams, run: string): Scope {
+  return {
+    run,
+    ...(types === undefined ? {} : { types }),
+    ...(actors === undefined ? {} : { actors }),
+    ...(tasks === undefined ? {} : { tasks }),
+  };
 }

@@ -4,6 +4,7 @@
  */
 import type { EventSubscription } from '../events/index.ts';
 import type { AskRow, GrantRow } from '../protocol/ask.ts';
+import type { TroupeEvent } from '../protocol/event.ts';
 import type { ActorRow, PlanRow, RunRow, TaskRow, WhyRow } from '../protocol/shapes.ts';
 import type {
   AnswerAskParams,
@@ -23,6 +24,7 @@ import type {
   TrustParams,
   WhyParams,
 } from '../protocol/wire.ts';
+import type { Desk } from './desk.ts';
 
 /** A `run` that is left out means the one that the supervisor holds; `control/no-run` when it holds none. */
 export interface LiveControl {
@@ -48,9 +50,20 @@ export interface LiveControl {
   }): Promise<{ readonly id: string }>;
   stopRun(params: StopParams): Promise<RunRow>;
   stopActor(params: StopActorParams): Promise<ActorRow>;
-  /** What was missed since a cursor, then what happens; bounded, with a gap marker for who is slow. */
-  subscribe(params: SubscribeParams): {
-    readonly run: string;
-    readonly events: EventSubscription;
-  };
+  /** Reading, and what a person asks for in the repository; of any run, held or not. */
+  readonly desk: Desk;
+  /**
+   * What was missed since a cursor, then what happens; bounded, with a gap marker for who is slow. `first` comes before
+   * what happens: what somebody who delivers to many could not deliver here.
+   */
+  subscribe(params: SubscribeParams, first?: readonly TroupeEvent[]): Subscribed;
+  /** Each event from now on, as it happens, for one who delivers the same to many; ends with the returned function. */
+  tap(params: SubscribeParams, take: (event: TroupeEvent) => void): () => void;
+}
+
+export interface Subscribed {
+  readonly run: string;
+  /** What is given comes after it. */
+  readonly cursor: string;
+  readonly events: EventSubscription;
 }

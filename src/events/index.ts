@@ -10,10 +10,12 @@ export { EVENT_TYPES, type EventInfo, type EventType } from './event-types.ts';
 export {
   EventHub,
   type EventSubscription,
+  isLive,
   type ReplaySource,
+  type Scope,
   type SubscribeOptions,
 } from './hub.ts';
 export { secretsOfEnvironment } from './known-secrets.ts';
 export { makeRedactor, mapTexts, type Redactor, SHAPES_ONLY } from './redact.ts';
 export { makeRedactStream, type RedactStream } from './redact-stream.ts';
-export { matchesTopic } from './topic.ts';
+export { matchesAny, matchesTopic } from './topic.ts';

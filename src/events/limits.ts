@@ -16,3 +16,5 @@ export const PEM_MAX = 65_536;
 export const STREAM_WINDOW = 8_192;
 /** Values that were told to be secrets by their names, and are looked for beside them. */
 export const ECHOES_MAX = 20;
+/** Kinds of events whose receivers are known by heart. */
+export const MATCHING_MAX = 4_096;

@@ -34,6 +34,10 @@ export class Subscription {
     this.#options = options;
   }
 
+  get idle(): boolean {
+    return this.#replay === null && this.#queue.length === 0 && this.#gap === null;
+  }
+
   wants(event: TroupeEvent): boolean {
     return this.#options.wants(event);
   }

@@ -5,6 +5,7 @@ import { toErrorShape } from '../kernel/errors.ts';
 import { nearMatches } from '../kernel/ids.ts';
 import type { MethodName, ParamsOf } from '../protocol/wire.ts';
 import { methodParams, RPC } from '../protocol/wire.ts';
+import { IPC_LIMITS } from './limits.ts';
 
 export type RpcId = string | number | null;
 
@@ -14,6 +15,8 @@ export interface Request {
   readonly id: RpcId | undefined;
   readonly method: string;
   readonly params: unknown;
+  /** Of its line; of a batch its share. */
+  readonly bytes: number;
 }
 
 export interface Fault {
@@ -35,15 +38,44 @@ export function decodeMessage(text: string, batchMax: number): Decoded {
   } catch {
     return fault(null, RPC.parse, { code: 'ipc/parse', message: 'the line is not JSON' });
   }
-  if (!Array.isArray(value)) return decodeOne(value);
+  const objection = objectionTo(value);
+  if (objection !== null)
+    return fault(null, RPC.request, { code: 'ipc/request', message: objection });
+  if (!Array.isArray(value)) return decodeOne(value, text.length);
   if (value.length === 0 || value.length > batchMax) {
     const message = `a batch has 1 to ${batchMax} requests, this one has ${value.length}`;
     return fault(null, RPC.request, { code: 'ipc/request', message });
   }
-  return { kind: 'batch', items: value.map(decodeOne) };
+  const share = Math.ceil(text.length / value.length);
+  return { kind: 'batch', items: value.map((item) => decodeOne(item, share)) };
 }
 
-function decodeOne(value: unknown): Request | Fault {
+/** Names that mean something to the language; nothing of ours is called so. */
+const NEVER_A_KEY: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** Looked at without recursion: what comes may be as deep as a line is long. Null when it can be taken. */
+function objectionTo(whole: unknown): string | null {
+  let level: unknown[] = [whole];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > IPC_LIMITS.depthMax) return `a message has at most ${IPC_LIMITS.depthMax} levels`;
+    const below: unknown[] = [];
+    for (const value of level) {
+      if (typeof value !== 'object' || value === null) continue;
+      if (Array.isArray(value)) {
+        for (const item of value) if (typeof item === 'object' && item !== null) below.push(item);
+        continue;
+      }
+      for (const [key, item] of Object.entries(value)) {
+        if (NEVER_A_KEY.has(key)) return `no key is called ${JSON.stringify(key)}`;
+        if (typeof item === 'object' && item !== null) below.push(item);
+      }
+    }
+    level = below;
+  }
+  return null;
+}
+
+function decodeOne(value: unknown, bytes: number): Request | Fault {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return fault(null, RPC.request, { code: 'ipc/request', message: 'a request is an object' });
   }
@@ -57,7 +89,7 @@ function decodeOne(value: unknown): Request | Fault {
     const message = 'a request has jsonrpc "2.0", a method and an id that is text or a number';
     return fault(id ?? null, RPC.request, { code: 'ipc/request', message });
   }
-  return { kind: 'request', id, method, params: fields['params'] ?? {} };
+  return { kind: 'request', id, method, params: fields['params'] ?? {}, bytes };
 }
 
 export function fault(id: RpcId, code: number, error: ErrorShape): Fault {

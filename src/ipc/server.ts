@@ -1,32 +1,38 @@
 /**
- * The supervisor's socket: a token, a listener, and `supervisor.json` that tells where it is.
+ * The supervisor's wire: tokens, a listener, and `supervisor.json` that tells where it is.
  *
  * Invariants
  * - I6 Called only while the supervisor's lock is held: a socket that lies at the path is then a dead one's and removed.
- * - I7 The order is token, socket, `supervisor.json`: who reads the last finds the others. Closing goes the other way.
+ * - I7 The order is tokens, socket, `supervisor.json`: who reads the last finds the others. Closing goes the other way.
+ * - I12 Strangers have their own few places, the newest the place of the oldest: no number of them keeps a client out.
  */
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { chmod, lstat, open, rename, rm } from 'node:fs/promises';
-import type { Server } from 'node:net';
+import { rm } from 'node:fs/promises';
+import type { Server, Socket } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { LiveControl } from '../control/index.ts';
-import { ensureError, systemCode, TroupeError } from '../kernel/errors.ts';
+import { type Redactor, SHAPES_ONLY } from '../events/index.ts';
 import type { Logger } from '../kernel/ports.ts';
 import type { SupervisorFile } from '../protocol/shapes.ts';
 import { PROTOCOL_VERSION } from '../protocol/shapes.ts';
 import { Connection } from './connection.ts';
+import { makeTokenBook } from './identity.ts';
 import { IPC_LIMITS } from './limits.ts';
 import { makeHandlers } from './methods.ts';
+import { listen, requireOwnFolder, writeAtomic } from './place.ts';
+import { makeWireLog } from './wire-log.ts';
 
 export interface IpcServerOptions {
-  /** `.git/troupe`: `token` and `supervisor.json` lie there. */
+  /** `.git/troupe`: tokens and `supervisor.json` lie there. */
   readonly directory: string;
-  readonly socketPath: string;
+  /** Null: loopback TCP, where there are no sockets. */
+  readonly socketPath: string | null;
   readonly pid: number;
   readonly startedAt: string;
   readonly control: LiveControl;
   readonly logger: Logger;
+  /** Of what is kept of the traffic; left out: what has the shape of a secret is taken out. */
+  readonly redactor?: Redactor;
 }
 
 export interface IpcServer {
@@ -37,42 +43,49 @@ export interface IpcServer {
 
 /** How long running requests may take to end when the server closes. */
 const CLOSE_GRACE_MS = 2_000;
+/** In `directory`; the second one may read, and decide nothing. */
+const TOKENS = { person: 'token', viewer: 'token.viewer' } as const;
 
 export async function startIpcServer(options: IpcServerOptions): Promise<IpcServer> {
-  const { directory, socketPath, logger } = options;
-  const token = randomBytes(32).toString('hex');
-  await writeAtomic(join(directory, 'token'), token);
-  await removeDeadSocket(socketPath);
+  const { directory, socketPath, logger, control } = options;
+  await requireOwnFolder(directory);
+  const tokens = makeTokenBook();
+  await writeAtomic(join(directory, TOKENS.person), tokens.person);
+  await writeAtomic(join(directory, TOKENS.viewer), tokens.viewer);
 
+  const wireLog = makeWireLog(options.redactor ?? SHAPES_ONLY);
+  const handlers = makeHandlers({ control, tokens, wireLog });
+  const hello = {
+    protocol: PROTOCOL_VERSION,
+    pid: options.pid,
+    startedAt: options.startedAt,
+  };
+  const places = new Places(logger);
+  const server = createServer((socket) => {
+    places.admit(socket, (connection, seat) => ({
+      handlers,
+      tokens,
+      wireLog,
+      hello,
+      connection,
+      ...seat,
+      warn: (message, data) => logger.log('warn', `ipc: ${message}`, data),
+    }));
+  });
+  const address = socketPath === null ? ({ tcp: true } as const) : { path: socketPath };
+  const socket = await listen(server, address);
+  server.on('error', (error) => logger.log('error', 'ipc', { message: error.message }));
   const file: SupervisorFile = {
     pid: options.pid,
     startedAt: options.startedAt,
-    socket: socketPath,
+    socket,
     protocol: PROTOCOL_VERSION,
   };
-  const connections = new Set<Connection>();
-  const handlers = makeHandlers(options.control);
-  const server = createServer((socket) => {
-    if (connections.size >= IPC_LIMITS.connectionsMax) {
-      logger.log('warn', 'ipc: too many clients', { max: IPC_LIMITS.connectionsMax });
-      socket.destroy();
-      return;
-    }
-    const connection: Connection = new Connection(socket, {
-      handlers,
-      hello: { protocol: file.protocol, pid: file.pid, startedAt: file.startedAt },
-      isToken: tokenCheck(token),
-      onClose: () => connections.delete(connection),
-      warn: (message, data) => logger.log('warn', `ipc: ${message}`, data),
-    });
-    connections.add(connection);
-  });
-  await listen(server, socketPath);
-  server.on('error', (error) => logger.log('error', 'ipc', { message: error.message }));
+  const at = { connections: places.all, directory, socketPath };
   try {
     await writeAtomic(join(directory, 'supervisor.json'), `${JSON.stringify(file)}\n`);
   } catch (thrown) {
-    await closeAll(server, { connections, directory, socketPath });
+    await closeAll(server, at);
     throw thrown;
   }
 
@@ -80,10 +93,56 @@ export async function startIpcServer(options: IpcServerOptions): Promise<IpcServ
   return {
     file,
     close(): Promise<void> {
-      closing ??= closeAll(server, { connections, directory, socketPath });
+      closing ??= closeAll(server, at);
       return closing;
     },
   };
+}
+
+type OptionsOf = (
+  connection: number,
+  seat: Pick<ConstructorParameters<typeof Connection>[1], 'onGreeted' | 'onClose'>,
+) => ConstructorParameters<typeof Connection>[1];
+
+/** Who is connected, strangers apart from clients (I12). */
+class Places {
+  readonly all = new Set<Connection>();
+  /** Oldest first. */
+  readonly #strangers = new Set<Connection>();
+  readonly #logger: Logger;
+  #count = 0;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  admit(socket: Socket, optionsOf: OptionsOf): void {
+    this.#count += 1;
+    const connection: Connection = new Connection(
+      socket,
+      optionsOf(this.#count, {
+        onGreeted: () => this.#greet(connection),
+        onClose: () => {
+          this.all.delete(connection);
+          this.#strangers.delete(connection);
+        },
+      }),
+    );
+    this.all.add(connection);
+    this.#strangers.add(connection);
+    const [oldest] = this.#strangers;
+    if (this.#strangers.size > IPC_LIMITS.strangersMax && oldest !== undefined) {
+      this.#logger.log('warn', 'ipc: dropped the oldest of too many that said no hello');
+      this.#strangers.delete(oldest);
+      oldest.destroy();
+    }
+  }
+
+  #greet(connection: Connection): boolean {
+    if (this.all.size - this.#strangers.size >= IPC_LIMITS.clientsMax) return false;
+    this.#strangers.delete(connection);
+    return true;
+  }
 }
 
 async function closeAll(
@@ -91,7 +150,7 @@ async function closeAll(
   at: {
     readonly connections: ReadonlySet<Connection>;
     readonly directory: string;
-    readonly socketPath: string;
+    readonly socketPath: string | null;
   },
 ): Promise<void> {
   // A folder in its place is not ours, and no reason to stay.
@@ -100,6 +159,7 @@ async function closeAll(
     server.close(() => resolve());
   });
   const { connections } = at;
+  for (const connection of connections) connection.giveUpReading();
   for (let waited = 0; waited < CLOSE_GRACE_MS && anyBusy(connections); waited += 20) {
     await pause(20);
   }
@@ -107,8 +167,8 @@ async function closeAll(
   for (let waited = 0; waited < 200 && connections.size > 0; waited += 10) await pause(10);
   for (const connection of connections) connection.destroy();
   await closed;
-  await rm(at.socketPath, { force: true });
-  await rm(join(at.directory, 'token'), { force: true });
+  if (at.socketPath !== null) await rm(at.socketPath, { force: true });
+  for (const name of Object.values(TOKENS)) await rm(join(at.directory, name), { force: true });
 }
 
 function anyBusy(connections: ReadonlySet<Connection>): boolean {
@@ -120,58 +180,3 @@ const pause = (ms: number): Promise<void> =>
   new Promise((resolve) => {
     setTimeout(resolve, ms);
   });
-
-/** In constant time, also for tokens of another length. */
-function tokenCheck(token: string): (given: string) => boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  const wanted = digest(token);
-  return (given) => timingSafeEqual(digest(given), wanted);
-}
-
-async function removeDeadSocket(path: string): Promise<void> {
-  const found = await lstat(path).catch((error: unknown) => {
-    if (systemCode(error) === 'ENOENT') return null;
-    throw error;
-  });
-  if (found === null) return;
-  if (!found.isSocket()) {
-    throw new TroupeError({
-      code: 'ipc/socket-path',
-      message: `${path} is in the way: a socket should be there`,
-      hint: 'Move it away and start again.',
-    });
-  }
-  await rm(path, { force: true });
-}
-
-async function listen(server: Server, path: string): Promise<void> {
-  try {
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(path, () => {
-        server.off('error', reject);
-        resolve();
-      });
-    });
-  } catch (error) {
-    throw new TroupeError({
-      code: 'ipc/listen',
-      message: `the socket ${path} can't be opened: ${ensureError(error).message}`,
-      cause: error,
-    });
-  }
-  // Until here the folder, which is 0700, keeps others out.
-  await chmod(path, 0o600);
-}
-
-async function writeAtomic(path: string, text: string): Promise<void> {
-  const temporary = `${path}.${randomBytes(4).toString('hex')}.tmp`;
-  const handle = await open(temporary, 'wx', 0o600);
-  try {
-    await handle.writeFile(text);
-    await handle.datasync();
-  } finally {
-    await handle.close();
-  }
-  await rename(temporary, path);
-}

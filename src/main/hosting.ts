@@ -9,6 +9,7 @@ import type { HostedSupervisor, Io } from '../cli/index.ts';
 import {
   controlErrors,
   hooksOfRun,
+  makeJudge,
   makeLiveControl,
   makePolicySource,
   policyPlaces,
@@ -157,6 +158,15 @@ async function serve(
         supervisor,
         identity,
         redactor: await workspace.redactor(),
+        judgeOf: makeJudge({
+          workspace,
+          places: policyPlaces({
+            userConfig: userConfigFolder(io.env),
+            root: places.workspace,
+            ownedByAdmin,
+          }),
+          disk: { look: lookAt, hash: hashOfFile },
+        }),
       }),
       logger,
     });

@@ -11,6 +11,10 @@ import type { AskRow, GrantRow, GrantScope } from './ask.ts';
 import type { TroupeEvent } from './event.ts';
 import type { TrustRecord } from './policy.ts';
 import type { ActorRow, PlanRow, RunRow, TaskRow, WhyRow } from './shapes.ts';
+import { type DeskMethods, deskParams, type WireMethods, wireParams } from './wire-reads.ts';
+
+/** Of a token. `person` decides · `viewer` reads · `actor` reads what is about it. */
+export type Role = 'person' | 'viewer' | 'actor';
 
 export interface HelloParams {
   readonly token: string;
@@ -21,6 +25,8 @@ export interface HelloParams {
 
 export interface HelloResult {
   readonly protocol: number;
+  /** What the token may do. */
+  readonly role: Role;
   readonly pid: number;
   readonly startedAt: string;
 }
@@ -151,6 +157,10 @@ export interface SubscribeParams extends RunParams {
   readonly from?: string | undefined;
   /** Globs over types (`task.*`); all when left out. */
   readonly types?: readonly string[] | undefined;
+  /** Only what these actors do; all when left out. */
+  readonly actors?: readonly string[] | undefined;
+  /** Only what is about these tasks; all when left out. */
+  readonly tasks?: readonly string[] | undefined;
   /** Also token fragments (`live.*`), which are never replayed. */
   readonly live?: boolean | undefined;
 }
@@ -158,10 +168,12 @@ export interface SubscribeParams extends RunParams {
 export interface SubscribeResult {
   readonly subscription: string;
   readonly run: string;
+  /** What is sent comes after it: a client that is cut off before the first event goes on from here. */
+  readonly cursor: string;
 }
 
 /** Every method with its parameters and its result. */
-export interface Methods {
+export interface Methods extends DeskMethods, WireMethods {
   readonly hello: { readonly params: HelloParams; readonly result: HelloResult };
   readonly status: { readonly params: NoParams; readonly result: StatusResult };
   readonly 'runs.list': { readonly params: NoParams; readonly result: readonly RunRow[] };
@@ -212,6 +224,8 @@ const run: z.ZodOptional<z.ZodString> = name.optional();
 
 /** Parameters are strict: an unknown one is an error with its path, not a silent difference. */
 export const methodParams: { readonly [M in MethodName]: z.ZodType<ParamsOf<M>> } = {
+  ...deskParams,
+  ...wireParams,
   hello: z.strictObject({
     token: z.string().max(256),
     protocol: z.number().int(),
@@ -265,6 +279,8 @@ export const methodParams: { readonly [M in MethodName]: z.ZodType<ParamsOf<M>> 
       .regex(/^\d{1,15}(\.\d{1,9})?$/, 'a cursor like 12.0')
       .optional(),
     types: z.array(z.string().max(64)).max(32).optional(),
+    actors: z.array(name).max(64).optional(),
+    tasks: z.array(name).max(64).optional(),
     live: z.boolean().optional(),
   }),
   'events.unsubscribe': z.strictObject({ subscription: z.string().min(1).max(64) }),
@@ -279,6 +295,9 @@ export interface Notice {
   readonly params: { readonly subscription: string; readonly event: TroupeEvent };
 }
 
+/** Notification of a client: nobody waits for the answer to this request any more. */
+export const CANCEL = '$/cancel';
+
 export const RPC = {
   parse: -32_700,
   request: -32_600,
@@ -289,4 +308,8 @@ export const RPC = {
   domain: -32_000,
   /** No `hello`, or one that was refused; the connection ends. */
   denied: -32_001,
+  /** The role of the token may not call it. */
+  forbidden: -32_002,
+  /** Given up after `$/cancel`. */
+  cancelled: -32_800,
 } as const;

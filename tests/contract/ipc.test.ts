@@ -91,10 +91,15 @@ function makeFakeControl(): LiveControl & { happen(event: TroupeEvent): void; re
     compact: () => Promise.reject(new Error('unused')),
     stopActor: () => Promise.reject(new Error('unused')),
     settleDead: () => Promise.reject(new Error('unused')),
-    subscribe: ({ run, from }) => ({
-      run: run ?? 'r1',
-      events: hub.subscribe({ run: run ?? 'r1', ...(from === undefined ? {} : { from }) }),
+    desk: new Proxy({} as LiveControl['desk'], {
+      get: () => () => Promise.reject(new Error('unused')),
     }),
+    subscribe: ({ run, from }, first = []) => ({
+      run: run ?? 'r1',
+      cursor: from ?? stored.at(-1)?.cursor ?? '0',
+      events: hub.subscribe({ run: run ?? 'r1', first, ...(from === undefined ? {} : { from }) }),
+    }),
+    tap: ({ run }, take) => hub.tap({ run: run ?? 'r1' }, take),
   };
 }
 

@@ -1,6 +1,19 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { makeLineSplitter } from '../../../src/ipc/lines.ts';
+import { type Line, makeLineSplitter } from '../../../src/ipc/lines.ts';
+
+/** All lines of what came so far, bounded. */
+function makePush(lineMax: number): (bytes: Uint8Array) => Line[] {
+  const splitter = makeLineSplitter();
+  return (bytes) => {
+    splitter.push(bytes);
+    const lines: Line[] = [];
+    for (let line = splitter.next(lineMax); line !== null; line = splitter.next(lineMax)) {
+      lines.push(line);
+    }
+    return lines;
+  };
+}
 
 test('lines come out the same however the bytes are cut', () => {
   fc.assert(
@@ -10,12 +23,12 @@ test('lines come out the same however the bytes are cut', () => {
       (texts, cuts) => {
         const lines = texts.map((text) => JSON.stringify(text));
         const bytes = new TextEncoder().encode(lines.map((line) => `${line}\n`).join(''));
-        const splitter = makeLineSplitter(1_000);
+        const push = makePush(1_000);
         const seen: string[] = [];
         let at = 0;
         for (let cut = 0; at < bytes.length; cut += 1) {
           const size = (cuts[cut % cuts.length] ?? 0) + 1;
-          for (const line of splitter.push(bytes.subarray(at, at + size))) {
+          for (const line of push(bytes.subarray(at, at + size))) {
             if (line.kind === 'line') seen.push(line.text);
           }
           at += size;
@@ -28,15 +41,15 @@ test('lines come out the same however the bytes are cut', () => {
 });
 
 test('U+2028 is text, empty lines are nothing, an unfinished line waits', () => {
-  const splitter = makeLineSplitter(100);
-  const push = (text: string): unknown => splitter.push(new TextEncoder().encode(text));
+  const bytes = makePush(100);
+  const push = (text: string): unknown => bytes(new TextEncoder().encode(text));
   expect(push('a\u2028b\n\n  \nrest')).toEqual([{ kind: 'line', text: 'a\u2028b' }]);
   expect(push(' of it\n')).toEqual([{ kind: 'line', text: 'rest of it' }]);
 });
 
 test('past the bound nothing is kept and nothing comes any more', () => {
-  const splitter = makeLineSplitter(4);
-  const push = (text: string): unknown => splitter.push(new TextEncoder().encode(text));
+  const bytes = makePush(4);
+  const push = (text: string): unknown => bytes(new TextEncoder().encode(text));
   expect(push('1234\n')).toEqual([{ kind: 'line', text: '1234' }]);
   expect(push('123')).toEqual([]);
   expect(push('45')).toEqual([{ kind: 'too-long' }]);

@@ -30,6 +30,7 @@ test('a request keeps its id, a notification has none, a batch has each of them'
     id: 'a',
     method: 'status',
     params: {},
+    bytes: one.length,
   });
   expect(decodeMessage(`[${one},${two},3]`, 100)).toMatchObject({
     kind: 'batch',
