@@ -26,6 +26,7 @@ export const PARALLEL_MAX = 256;
 export const TURNS_MAX = 10_000;
 export const DEPTH_MAX = 8;
 export const FANOUT_MAX = 64;
+export const RESTARTS_MAX = 100;
 export const ATTEMPTS_MAX = 100;
 export const RETRIES_MAX = 20;
 export const TEAMMATES_MAX = 512;

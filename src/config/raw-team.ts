@@ -9,6 +9,7 @@ import {
   FANOUT_MAX,
   GLOB_MAX,
   PARALLEL_MAX,
+  RESTARTS_MAX,
   RETRIES_MAX,
   TEAMMATES_MAX,
   TOUCHES_MAX,
@@ -69,13 +70,19 @@ export interface RawLimits {
   readonly fanout?: Maybe<number>;
 }
 
+/** Of a team file; config has the plain numbers alone. */
+export interface RawTeamLimits extends RawLimits {
+  readonly restarts?: Maybe<number>;
+  readonly restart_period?: Maybe<string>;
+}
+
 export interface RawTeam {
   readonly version: 1;
   readonly name: string;
   readonly goal?: Maybe<string>;
   readonly model?: Maybe<string>;
   readonly budget?: Maybe<RawShare & { readonly wall?: Maybe<string> }>;
-  readonly limits?: Maybe<RawLimits>;
+  readonly limits?: Maybe<RawTeamLimits>;
   readonly base?: Maybe<string>;
   readonly worktree?: Maybe<{
     readonly setup?: Maybe<readonly string[]>;
@@ -124,6 +131,15 @@ export const limits: z.ZodType<RawLimits> = object({
   fanout: whole(0, FANOUT_MAX).optional(),
 });
 
+const teamLimits: z.ZodType<RawTeamLimits> = object({
+  parallel: whole(1, PARALLEL_MAX).optional(),
+  turns: whole(1, TURNS_MAX).optional(),
+  depth: whole(0, DEPTH_MAX).optional(),
+  fanout: whole(0, FANOUT_MAX).optional(),
+  restarts: whole(1, RESTARTS_MAX).optional(),
+  restart_period: duration.optional(),
+});
+
 export const planRule: z.ZodType<PlanRule> = z.enum(['required', 'optional', 'never']);
 const plan = planRule.optional();
 
@@ -168,7 +184,7 @@ export const teamSchema: z.ZodType<RawTeam> = object({
   goal: text.optional(),
   model: model.optional(),
   budget: object({ ...amounts, wall: duration.optional() }).optional(),
-  limits: limits.optional(),
+  limits: teamLimits.optional(),
   base: z
     .string()
     .regex(/^[^-\s][^\s]*$/, 'expected a branch, a tag or a commit')

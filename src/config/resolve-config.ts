@@ -38,9 +38,11 @@ export interface ModelSettings {
   readonly compactAt: number;
 }
 
+type PlainLimit = Exclude<keyof Limits, 'restarts' | 'restartPeriodMs'>;
+
 export interface ResolvedConfig {
   readonly model: Setting<string | null>;
-  readonly limits: { readonly [K in keyof Limits]: Setting<number> };
+  readonly limits: { readonly [K in PlainLimit]: Setting<number> };
   readonly treesRoot: Setting<string | null>;
   readonly log: Setting<LogLevel>;
   readonly fallback: Setting<readonly string[]>;
@@ -85,7 +87,7 @@ export function resolveConfig(sources: ConfigSources): ConfigOutcome {
     }
     return Object.freeze({ value: otherwise, origin: 'default' });
   }
-  const limit = (key: keyof Limits): Setting<number> =>
+  const limit = (key: PlainLimit): Setting<number> =>
     pick(['limits', key], (file) => file.limits?.[key], DEFAULTS[key]);
   const prices = ownOf(files, 'prices', { of: (config) => config.prices, read: readPrice });
   const windows = ownOf(files, 'windows', {

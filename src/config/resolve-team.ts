@@ -27,7 +27,7 @@ import {
   shareOf,
   unknownSkill,
 } from './profiles.ts';
-import type { RawGate, RawTask, RawTeam } from './raw-team.ts';
+import type { RawGate, RawTask, RawTeam, RawTeamLimits } from './raw-team.ts';
 import { resolveSandbox } from './sandbox.ts';
 import { quote } from './schema.ts';
 
@@ -96,7 +96,7 @@ export function resolveTeam(raw: RawTeam, options: ResolveOptions): Resolved {
     goal,
     model: raw.model ?? defaults.model,
     budget: resolveBudget(context, raw),
-    limits: { ...defaults.limits, ...defined(raw.limits ?? {}) },
+    limits: { ...defaults.limits, ...limitsOf(raw.limits ?? {}) },
     base: raw.base ?? 'HEAD',
     worktree: {
       setup: raw.worktree?.setup ?? [],
@@ -335,4 +335,9 @@ function resolvePermissions(context: Context, raw: RawTeam): Team['permissions']
     ...(short ? {} : { policy }),
     ...(timeout === undefined ? {} : { askTimeoutMs }),
   };
+}
+
+function limitsOf({ restart_period: period, ...plain }: RawTeamLimits): Partial<Limits> {
+  const ms = period === undefined ? null : parseDuration(period);
+  return { ...defined(plain), ...(ms === null ? {} : { restartPeriodMs: ms }) };
 }

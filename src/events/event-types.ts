@@ -55,6 +55,9 @@ export const EVENT_TYPES: Readonly<Record<EventType, EventInfo>> = {
   'spend.settled': durable('A request that gave no answer has cost this, as far as is known.'),
   'policy.loaded': durable('Calls are judged by these layers from now on, under this revision.'),
   'policy.alert': durable('A policy file can’t be used any more; it allows nothing until it can.'),
+  'run.alarm': durable(
+    'The self-check found a fault of Troupe itself: work is ready and nothing was begun.',
+  ),
   'run.ended': durable('The run ended, with its state and reason.'),
   'actor.added': durable('An actor became known, with its profile and parent.'),
   'actor.started': durable('An actor got a thread: a new incarnation, or a wake-up.'),

@@ -73,6 +73,8 @@ export interface ActorStart {
   /** A subagent's one task. */
   readonly prompt: string | null;
   /** Its transcript is read from the journal up to here. */
+  /** Of its thread; left out: as Node has it. */
+  readonly heapMb?: number;
   readonly upToSeq: number;
   /** Where trees and the checkout lie, for what is told apart from run to run. */
   readonly places?: { readonly trees: string; readonly workspace: string };

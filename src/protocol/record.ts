@@ -134,7 +134,14 @@ export type ActorKind = 'lead' | 'teammate' | 'subagent';
 export type ActorEnd =
   | { readonly kind: 'finished'; readonly text: string }
   | { readonly kind: 'stopped'; readonly text: string }
-  | { readonly kind: 'crashed'; readonly text: string };
+  | { readonly kind: 'crashed'; readonly text: string; readonly cause?: DeathCause };
+
+/**
+ * What a death says about a restart. `bug` a throw or an exit · `memory` its heap was full · `hang` no sign of life, each
+ * counted; `poison` at a letter that is set aside now · `deadline` its task took too long, not counted: others bound them.
+ * Left out in old records: `bug`.
+ */
+export type DeathCause = 'bug' | 'memory' | 'hang' | 'poison' | 'deadline';
 
 export type ActorChange =
   | {
@@ -159,6 +166,8 @@ export type ActorChange =
       readonly end: ActorEnd;
       /** Of a death: positions in its mailbox that its thread had been given and had not answered. */
       readonly held?: readonly number[];
+      /** Of a death that is not the last: it is not started again before. */
+      readonly restartAt?: string;
     };
 
 export type RunEndState = 'done' | 'failed' | 'cancelled' | 'budget';
@@ -219,6 +228,13 @@ export type RunChange =
       readonly type: 'policy.alert';
       readonly layer: PolicyLayer['name'];
       readonly origin: string;
+      readonly text: string;
+    }
+  /** The self-check found a fault of Troupe itself. */
+  | {
+      readonly type: 'run.alarm';
+      readonly what: 'stalled';
+      readonly task: TaskId;
       readonly text: string;
     }
   | {

@@ -87,6 +87,9 @@ export interface Limits {
   readonly depth: number;
   /** Live subagents of one actor at once. */
   readonly fanout: number;
+  /** So many deaths of one actor within the period, and it is not started again; left out: 3 in a minute. */
+  readonly restarts?: number;
+  readonly restartPeriodMs?: number;
 }
 
 export type Effect = 'allow' | 'ask' | 'deny';

@@ -35,11 +35,30 @@ export const SETUP_TIMEOUT_MS: number = 15 * 60_000;
 export const LEASE_MS: number = 60_000;
 /** How often leases, deadlines and budgets are looked at while something runs. */
 export const SWEEP_MS: number = 5_000;
+/** The latest look at a deadline that is far away: a timer must not be relied on for days. */
+export const SWEEP_FAR_MS: number = 60 * 60_000;
+/** Sweeps in a row that find a task that could be begun and was not, before it is told. */
+export const STALLED_SWEEPS = 2;
 /** An actor that has been idle for so long gives its thread back; mail makes it another one. */
 export const PASSIVATE_MS: number = 120_000;
-/** More deaths of one actor than this within the period and it is not started again (mailbox.md §3.12). */
+/** So many deaths of one actor within the period and it is not started again, unless the team says otherwise (mailbox.md §3.12). */
 export const RESTART_INTENSITY: number = 3;
 export const RESTART_PERIOD_MS: number = 60_000;
+/** The first restart is at once; later ones wait, doubled each time up to the most, with jitter, until it was well for so long. */
+export const BACKOFF_BASE_MS = 1_000;
+export const BACKOFF_MAX_MS: number = 5 * 60_000;
+export const HEALTHY_MS: number = 10 * 60_000;
+/** Attempts in a row that ended alike, over so many tasks, park the others; for how long at first, and at most. */
+export const BREAKER_AFTER = 5;
+export const BREAKER_TASKS = 3;
+export const BREAKER_MS = 60_000;
+export const BREAKER_MAX_MS: number = 30 * 60_000;
+/** Deaths of one actor that are remembered, and causes that an escalation tells. */
+export const DEATHS_KEPT = 64;
+export const CAUSES_TOLD = 3;
+/** Heap of an actor's thread; twice as much after it was not enough, once. */
+export const HEAP_MB = 1_024;
+export const MEMORY_DEATHS_MAX = 2;
 /** Reminders to an actor that ends its turn without ending its task, per attempt. */
 export const NUDGES_MAX: number = 1;
 /** The read-only view is tried so often; a failure of git may pass. */

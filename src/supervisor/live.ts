@@ -16,6 +16,7 @@ import type {
   ActorRequest,
   ActorStatus,
   CallFacts,
+  DeathCause,
   Grant,
   Hook,
   PolicySnapshot,
@@ -48,6 +49,8 @@ export interface LiveActor {
     readonly kind: 'stopped' | 'crashed' | 'passivated';
     readonly text: string;
     readonly token: Token | null;
+    /** Of a death that was brought about. */
+    readonly cause?: DeathCause;
   } | null;
 }
 
@@ -197,6 +200,12 @@ export interface Live {
   readonly mailDirty: Set<ActorName>;
   /** Monotonic time before which a letter that was in hand at an end is not given again, by position. */
   readonly retries: Map<ActorName, Map<number, number>>;
+  /** Monotonic time before which an actor that died is not started again. */
+  readonly resting: Map<ActorName, number>;
+  /** A task that could be begun when the last sweeps looked, and how often in a row. */
+  stalled: { readonly task: TaskId; readonly times: number } | null;
+  /** Monotonic time of the next sweep; null: nothing can fall due by itself. */
+  sweepAt: number | null;
   /** To be started even without new mail: their last turn was cut. */
   readonly wake: Set<ActorName>;
   /** Actors without a thread whose conversation is to be compacted once they have one, with what is to be kept above all. */
@@ -277,6 +286,9 @@ export function makeLive(options: {
     mergeHold: null,
     mailDirty: new Set(),
     retries: new Map(),
+    resting: new Map(),
+    stalled: null,
+    sweepAt: null,
     wake: new Set(),
     compactions: new Map(),
     nudges: new Map(),

@@ -26,6 +26,7 @@ import {
   type TaskNode,
 } from '../tasks/index.ts';
 import { integrationBranch } from '../worktree/index.ts';
+import { breakerReason, isOpen } from './breaker.ts';
 import { openPlanOf } from './decide/plan-gate.ts';
 import { freeMembers, hire, quotaOf, quotaOfTask, VIEW } from './decide/roster.ts';
 import type { Liveness } from './live.ts';
@@ -160,7 +161,11 @@ export function taskRows(
     known: (node) =>
       halted && !isTerminal(node.state)
         ? haltReason(state, liveness)
-        : (approvalReason(state, node) ?? planReason(state, node) ?? quotaReason(state, node)),
+        : (unknownReason(state, node.spec.id) ??
+          approvalReason(state, node) ??
+          planReason(state, node) ??
+          quotaReason(state, node) ??
+          faultReason(state, node)),
   };
   const rows = graphRows(
     state.graph,
@@ -169,6 +174,20 @@ export function taskRows(
   );
   // The graph remembers where a tree was; whether it is there is known here.
   return rows.map((row) => (state.trees.has(row.id) ? row : { ...row, worktree: null }));
+}
+
+/** What a newer version recorded of it is not known here. */
+export function unknownReason(state: RunState, about: string): Reason | null {
+  const text = state.unknown.get(about);
+  return text === undefined ? null : { kind: 'unknown', text };
+}
+
+/** It could be begun, but for a row of failures of others, or for a fault of ours. */
+function faultReason(state: RunState, node: TaskNode): Reason | null {
+  if (node.state !== 'ready') return null;
+  if (node.spec.run === null && isOpen(state.breaker)) return breakerReason(state.breaker);
+  const text = state.alarms.get(node.spec.id);
+  return text === undefined ? null : { kind: 'stalled', text };
 }
 
 /** Nobody can ask the models of who works on it, or could. */

@@ -29,6 +29,8 @@ import {
 } from '../permissions/index.ts';
 
 import {
+  type ActorChange,
+  type DeathCause,
   type HookFact,
   NO_USAGE,
   type NoteFact,
@@ -49,6 +51,8 @@ import {
 import { beginsChapter, todoIn } from '../sessions/index.ts';
 import { applyTask, makeGraph, type TaskGraph } from '../tasks/index.ts';
 import { applyBackground, type BackgroundFact } from './background.ts';
+import { applyBreaker, type Breaker, makeBreaker } from './breaker.ts';
+import { DEATHS_KEPT } from './limits.ts';
 import { applySpending, makeSpending, noteUsage, type Spending } from './spending.ts';
 import { noteTaskTexts } from './task-texts.ts';
 import { applyTeamwork, makeTeamwork, type Teamwork } from './teamwork.ts';
@@ -108,6 +112,14 @@ export interface OpenCall {
   readonly todo?: readonly TodoItem[];
 }
 
+export interface Death {
+  readonly at: string;
+  readonly text: string;
+  readonly cause: DeathCause;
+  /** Null: it is not started again. */
+  readonly restartAt: string | null;
+}
+
 export interface RunState {
   readonly file: RunFile;
   readonly graph: TaskGraph;
@@ -146,9 +158,14 @@ export interface RunState {
     readonly byModel: Map<string, Usage>;
   };
   readonly spending: Spending;
-  /** Times (ms) of each actor's deaths, newest last, for the restart intensity. */
-  readonly deaths: Map<ActorName, string[]>;
+  /** The newest deaths of each actor, newest last. */
+  readonly deaths: Map<ActorName, Death[]>;
   readonly team: Teamwork;
+  readonly breaker: Breaker;
+  /** Tasks and actors of which a record says what this version does not know: they are left alone. */
+  readonly unknown: Map<string, string>;
+  /** Tasks that the self-check found ready and not begun; until they are. */
+  readonly alarms: Map<TaskId, string>;
   /** Of a run that is played from a recording: how often each kind of choice was made about each task. */
   readonly ordered: Map<string, number>;
   /** Facts noted for later runs, oldest first. */
@@ -194,6 +211,9 @@ export function makeRunState(file: RunFile): RunState {
     spending: makeSpending(file.team.budget),
     deaths: new Map(),
     team: makeTeamwork(),
+    breaker: makeBreaker(),
+    unknown: new Map(),
+    alarms: new Map(),
     ordered: new Map(),
     notes: [],
     taskTexts: new Map(),
@@ -234,12 +254,13 @@ export function applyRecord(
   }
   applyEntries(state, record);
   for (const change of record.actors ?? []) {
+    if (noteUnknown(state.unknown, 'actor', change)) continue;
     applyActor(state.actors, change, context);
     // A name in its next life is not charged with the deaths of the last.
     if (change.type === 'actor.added') state.deaths.delete(change.name);
     if (change.type === 'actor.ended') {
       state.openCalls.delete(change.name);
-      if (change.end.kind === 'crashed') noteDeath(state, change.name, record.at);
+      noteDeath(state, change, record.at);
       // With its task (which starts over) or its life the turn is over as well.
       if (change.end.kind !== 'crashed' || state.claims.has(change.name)) {
         state.midTurn.delete(change.name);
@@ -247,13 +268,19 @@ export function applyRecord(
     }
   }
   for (const change of record.tasks ?? []) {
+    if (noteUnknown(state.unknown, 'task', change)) continue;
     applyTask(state.graph, change, context);
+    if (change.type === 'task.claimed') state.alarms.delete(change.id);
     applyClaim(state, change);
     if (state.file.replay !== undefined) applyOrder(state, change);
   }
   noteTaskTexts(state.taskTexts, record);
   applyTeamwork(state.team, record);
-  for (const change of record.run ?? []) applyRun(state.run, change, record.at);
+  applyBreaker(state.breaker, record, (id) => state.graph.nodes.get(id)?.spec.run != null);
+  for (const change of record.run ?? []) {
+    applyRun(state.run, change, record.at);
+    if (change.type === 'run.alarm') state.alarms.set(change.task, change.text);
+  }
   for (const note of record.notes ?? []) state.notes.push({ ...note, at: record.at });
   for (const change of record.procs ?? []) {
     applyProc(state, change);
@@ -270,6 +297,46 @@ export function applyRecord(
   }
   state.lastSeq = record.s;
   state.lastAt = record.at;
+}
+
+const TASK_CHANGES: { readonly [T in TaskChange['type']]: true } = {
+  'task.added': true,
+  'task.claimed': true,
+  'task.tree': true,
+  'task.finished': true,
+  'task.committed': true,
+  'task.gate': true,
+  'task.verified': true,
+  'task.released': true,
+  'task.merging': true,
+  'task.done': true,
+  'task.failed': true,
+  'task.cancelled': true,
+};
+const ACTOR_CHANGES: { readonly [T in ActorChange['type']]: true } = {
+  'actor.added': true,
+  'actor.started': true,
+  'actor.passivated': true,
+  'actor.ended': true,
+};
+
+/** S16. What a newer version recorded puts the one task or actor aside that it is about; the others go on. */
+function noteUnknown(
+  unknown: Map<string, string>,
+  what: 'task' | 'actor',
+  change: TaskChange | ActorChange,
+): boolean {
+  const type: string = change.type;
+  if (Object.hasOwn(what === 'task' ? TASK_CHANGES : ACTOR_CHANGES, type)) return false;
+  const { id, name } = change as { readonly id?: unknown; readonly name?: unknown };
+  const about = what === 'task' ? id : name;
+  if (typeof about === 'string') {
+    unknown.set(
+      about,
+      `the record ${JSON.stringify(type)} is of a newer version, which this one does not know`,
+    );
+  }
+  return true;
 }
 
 function applyEntries(state: RunState, record: StoredRunRecord): void {
@@ -345,10 +412,18 @@ function applyOrder(state: RunState, change: TaskChange): void {
   state.ordered.set(key, (state.ordered.get(key) ?? 0) + 1);
 }
 
-function noteDeath(state: RunState, name: ActorName, at: string): void {
+function noteDeath(
+  state: RunState,
+  { name, end, restartAt }: Extract<ActorChange, { type: 'actor.ended' }>,
+  at: string,
+): void {
+  if (end.kind !== 'crashed') return;
   const deaths = state.deaths.get(name) ?? [];
-  deaths.push(at);
-  state.deaths.set(name, deaths);
+  const { text, cause = 'bug' } = end;
+  state.deaths.set(name, [
+    ...deaths.slice(1 - DEATHS_KEPT),
+    { at, text, cause, restartAt: restartAt ?? null },
+  ]);
 }
 
 function applyRun(run: RunFacts, change: RunChange, at: string): void {
@@ -389,6 +464,7 @@ function applyRun(run: RunFacts, change: RunChange, at: string): void {
     // The policy is what this process was given; the record is for people.
     case 'policy.loaded':
     case 'policy.alert':
+    case 'run.alarm':
       return;
     case 'run.ended':
       run.ended = { state: change.state, reason: change.reason, commit: change.commit, at };

@@ -13,7 +13,7 @@ import { type Reason, totalTokens, type WhyRow } from '../protocol/index.ts';
 import { isActive, isTerminal, type TaskNode } from '../tasks/index.ts';
 import { mayRun } from './decide/roster.ts';
 import type { Liveness } from './live.ts';
-import { actorRows, runRow, taskRows } from './rows.ts';
+import { actorRows, runRow, taskRows, unknownReason } from './rows.ts';
 import type { RunState } from './state.ts';
 
 interface Waiting {
@@ -44,6 +44,8 @@ function waitingActors(state: RunState, liveness: Liveness, about: string | unde
   return actorRows(state, liveness).flatMap((row) => {
     const facts = actorOf(state.actors, row.name);
     if (facts === null) return [];
+    const unknown = unknownReason(state, row.name);
+    if (unknown !== null) return [{ about: row.name, reason: unknown }];
     const reason =
       endOf(facts) === null
         ? livingReason(state, liveness, { facts, row })
@@ -84,6 +86,11 @@ function endReason(state: RunState, facts: Actor, isAsked: boolean): Reason | nu
   if (end.kind !== 'crashed') return { kind: 'stopped', text: end.text };
   const times = state.deaths.get(facts.name)?.length ?? 1;
   if (mayRun(state, facts, null)) {
+    const until = state.deaths.get(facts.name)?.at(-1)?.restartAt ?? null;
+    if (until !== null && until > state.lastAt) {
+      const text = `died ${times} times, the last: ${end.text}; it is started again at ${until}`;
+      return { kind: 'backoff', ref: facts.name, text };
+    }
     return { kind: 'idle', text: `died (${end.text}); it starts again with its next mail or task` };
   }
   const count = times === 1 ? 'once' : `${times} times`;
@@ -155,7 +162,7 @@ function actionOf(state: RunState, { about, reason }: Waiting): string {
       return 'troupe ps';
     case 'backoff':
       return actorOf(state.actors, about) === null
-        ? `troupe tasks ${about}`
+        ? `troupe tasks ${ref ?? about}`
         : `troupe session ${about}`;
     case 'conflict':
       return `troupe diff ${about}`;

@@ -99,7 +99,12 @@ class ActorThread implements ThreadHandle {
       name: start.name,
       workerData: { ...far, given: options.given },
       transferList: [far.control, far.data],
-      ...(options.resourceLimits === undefined ? {} : { resourceLimits: options.resourceLimits }),
+      resourceLimits: {
+        ...options.resourceLimits,
+        ...(start.heapMb === undefined || options.resourceLimits !== undefined
+          ? {}
+          : { maxOldGenerationSizeMb: start.heapMb }),
+      },
       ...(options.env === undefined ? {} : { env: { ...options.env } }),
     });
     worker.on('error', (error) => {

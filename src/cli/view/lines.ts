@@ -94,6 +94,8 @@ function runText(change: RunChange): string | null {
       return `warning: policy: ${change.text}; until it is mended, it allows nothing by itself`;
     case 'run.warned':
       return `warning: ${change.text}`;
+    case 'run.alarm':
+      return `alarm: ${change.text}`;
     case 'quota.hit':
       return `${change.provider}: its quota is used up; who uses it waits until ${change.until}`;
     case 'quota.over':

@@ -16,9 +16,9 @@ import {
 } from '../../actors/index.ts';
 import { type RosterEntry, systemPrompt } from '../../agent/index.ts';
 import { counted } from '../../kernel/counted.ts';
-import { type ActorName, TroupeError, USER } from '../../kernel/index.ts';
+import { type ActorName, isoTime, TroupeError, USER } from '../../kernel/index.ts';
 import { HandedOut } from '../../mailbox/index.ts';
-import type { ActorKind, AgentProfile } from '../../protocol/index.ts';
+import type { ActorKind, AgentProfile, DeathCause } from '../../protocol/index.ts';
 import { skillCatalogue, skillsFor } from '../../skills/index.ts';
 import { toolsForKind } from '../../tools/index.ts';
 import { Draft } from '../draft.ts';
@@ -29,10 +29,11 @@ import { openShutdown } from '../teamwork.ts';
 import { withdrawOf } from './asks/end.ts';
 import { cancelAct } from './commands.ts';
 import { endStopped, parkUnread, tellParent } from './ends.ts';
-import { heldMail, quarantine, retryLater } from './poison.ts';
+import { heldMail, killsAgain, quarantine, retryLater } from './poison.ts';
 import { REPLAY_DIFFERS } from './replay-order.ts';
+import { afterDeath, causeOf, heapMbOf } from './restarts.ts';
 import { finishAct } from './results.ts';
-import { heldTask, isLastDeath, mayRun, noticeTarget, rulesFor, workplaceOf } from './roster.ts';
+import { heldTask, mayRun, noticeTarget, rulesFor, workplaceOf } from './roster.ts';
 import { endText } from './shutdowns.ts';
 import { endAttempt } from './task-ends.ts';
 
@@ -112,6 +113,7 @@ export function startActor(draft: Draft, live: Live, actor: Starting): void {
       ),
       ...(actor.awaited === true && actor.parent !== null ? { awaitedBy: actor.parent } : {}),
       prompt: actor.prompt,
+      heapMb: heapMbOf(state, name),
       upToSeq: state.lastSeq,
       fromSeq: actorOf(state.actors, name)?.addedSeq ?? 0,
     },
@@ -211,26 +213,40 @@ export function actorExited(
     endStopped(draft, live, { name, incarnation, text: endText(asked, `it died (${text})`) });
     return draft;
   }
-  return crashed(draft, live, { facts, actor, text });
+  return crashed(draft, live, { facts, actor, text, cause: causeOf(actor, exit) });
 }
 
 /** A death: all that it held is released, and those who must hear of it do, once. */
 function crashed(
   draft: Draft,
   live: Live,
-  death: { readonly facts: Actor; readonly actor: LiveActor; readonly text: string },
+  death: {
+    readonly facts: Actor;
+    readonly actor: LiveActor;
+    readonly text: string;
+    readonly cause: DeathCause;
+  },
 ): Draft {
   const { state, happening } = draft;
   const { facts, actor, text } = death;
   const { name, incarnation } = actor;
   const held = heldMail(state, actor);
+  const isKiller = killsAgain(state, { name, held });
+  const cause = isKiller ? 'poison' : death.cause;
+  const after = afterDeath(state, facts, { nowMs: happening.now, text, cause });
+  const { isLast } = after;
   draft.actor({
     type: 'actor.ended',
     name,
     incarnation,
-    end: { kind: 'crashed', text },
+    end: { kind: 'crashed', text, cause },
     ...(held.length === 0 ? {} : { held: held.map(({ n }) => n) }),
+    ...(after.waitMs === 0 ? {} : { restartAt: isoTime(happening.now + after.waitMs) }),
   });
+  if (after.waitMs > 0) {
+    live.resting.set(name, happening.monotonicMs + after.waitMs);
+    draft.effect({ type: 'mail.later', name, ms: after.waitMs });
+  }
   const node = heldTask(state, name);
   if (node !== null) {
     live.dirty.add(node.spec.id);
@@ -242,27 +258,28 @@ function crashed(
     });
   }
   const target = noticeTarget(state);
-  const isLast = isLastDeath(state, facts, happening.now);
   const parked = isLast ? parkUnread(draft, name, `${name} died and is not started again`) : 0;
   const told = target === name ? USER : target;
   if (!isLast) {
     quarantine(draft, live, { name, held, target: told, by: 'death' });
     retryLater(draft, live, { name, held });
   }
-  const again = isLast
-    ? ` It is not started again; ${counted(parked, 'letter')} to it ${parked === 1 ? 'was' : 'were'} not read.`
-    : '';
-  draft.notice({
-    to: told,
-    lane: 'normal',
-    type: 'actor.died',
-    body: { text: `${name} died: ${text}.${again}`, actor: name, incarnation },
-  });
-  tellParent(draft, live, { name, told, text: `${name} died: ${text}.${again}` });
+  const said = `${name} died: ${text}.${isLast ? lastWords(parked, after.causes) : ''}`;
+  const body = { text: said, actor: name, incarnation, cause };
+  draft.notice({ to: told, lane: 'normal', type: 'actor.died', body });
+  // Past the bound the user hears of it as well: the lead may be able to do nothing about it.
+  if (isLast && told !== USER) draft.notice({ to: USER, lane: 'normal', type: 'actor.died', body });
+  tellParent(draft, live, { name, told, text: said });
   if (target !== name) live.mailDirty.add(target);
   live.mailDirty.add(name);
-  if (node === null && state.midTurn.has(name)) live.wake.add(name);
+  const isPermanent = facts.profile.restart === 'permanent';
+  if (!isLast && node === null && (state.midTurn.has(name) || isPermanent)) live.wake.add(name);
   return draft;
+}
+
+function lastWords(parked: number, causes: readonly string[]): string {
+  const letters = `${counted(parked, 'letter')} to it ${parked === 1 ? 'was' : 'were'}`;
+  return ` It is not started again; ${letters} not read. The last causes:\n- ${causes.join('\n- ')}`;
 }
 
 /** Nothing can be worked on without our own files: the run stops as it is, no attempt is charged. */

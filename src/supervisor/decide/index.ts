@@ -32,7 +32,7 @@ import { nextTree } from './replay-order.ts';
 import { decideRequest } from './requests.ts';
 import { VIEW } from './roster.ts';
 import { damaged, resumed, settleEnd, started, stop, stopActor, stopped, wakeNext } from './run.ts';
-import { sweep } from './sweep.ts';
+import { planSweep, sweep } from './sweep.ts';
 import { advance, dispatch, treeCommitted, treePrepared } from './tasks.ts';
 import { settleTeamwork } from './team-sweep.ts';
 import { refreshView, viewReady } from './view.ts';
@@ -142,6 +142,7 @@ function nextOf(state: RunState, live: Live, happening: Happening): Draft | null
     refreshView(state, live, happening) ??
     deliverNext(state, live, happening) ??
     wakeNext(state, live, happening) ??
+    planSweep(state, live, happening) ??
     settleEnd(state, live, happening)
   );
 }

@@ -24,6 +24,7 @@ import { unpause } from './asks/end.ts';
 import { interruptActs } from './commands.ts';
 import { tellCompaction } from './context.ts';
 import { isolated } from './poison.ts';
+import { mustRest } from './restarts.ts';
 import { mayRun, noticeTarget, workplaceOf } from './roster.ts';
 import { needView } from './view.ts';
 
@@ -207,6 +208,7 @@ function deliverTo(
   const actor = live.actors.get(name);
   if (actor === undefined) {
     if (!hasUnread(state.mail, name) || !mayRun(state, facts, happening.now)) return null;
+    if (mustRest(live, name, happening.monotonicMs)) return null;
     if (!isAnythingDue(state, live, happening, name)) return null;
     if (workplaceOf(state, name) === null) {
       // Without a tree there is no place to work in: wait for the view, or for the task's tree.

@@ -24,7 +24,7 @@ import {
 } from '../limits.ts';
 import type { Live, LiveActor } from '../live.ts';
 import type { RunState } from '../state.ts';
-import { clip } from '../text.ts';
+import { clip, jitterOf } from '../text.ts';
 import { mayRun } from './roster.ts';
 
 /**
@@ -85,13 +85,6 @@ export function retryLater(draft: Draft, live: Live, at: Held): void {
   }
 }
 
-/** From 0 to 1; of the letter itself, so that a decision needs no chance: letters must not come again all at once. */
-function jitterOf(text: string): number {
-  let hash = 2166136261;
-  for (const char of text) hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 16777619);
-  return (hash >>> 0) / 2 ** 32;
-}
-
 function mustWait(
   live: Live,
   letter: { readonly name: ActorName; readonly n: number },
@@ -133,6 +126,11 @@ export function isolated(
 interface Held {
   readonly name: ActorName;
   readonly held: readonly Envelope[];
+}
+
+/** Whether a letter in hand is set aside at this death. */
+export function killsAgain(state: RunState, { name, held }: Held): boolean {
+  return held.some(({ n }) => deathsWith(state.mail, name, n) + 1 >= POISON_DEATHS);
 }
 
 /** At an end, which is not on record yet: sets aside what was in hand at enough of them, told to sender and lead. */

@@ -1,54 +1,21 @@
 /** Questions about who is there: pure, over facts and what is live. */
-import { type Actor, actorOf, endOf } from '../../actors/index.ts';
+import { type Actor, actorOf } from '../../actors/index.ts';
 import { type ActorName, asActorName, LEAD, type TaskId, USER } from '../../kernel/index.ts';
 import type { ActorStart, AgentProfile, Workplace } from '../../protocol/index.ts';
 import type { TaskNode } from '../../tasks/index.ts';
-import { RESTART_INTENSITY, RESTART_PERIOD_MS, SANDBOX_LEVEL } from '../limits.ts';
+import { SANDBOX_LEVEL } from '../limits.ts';
 import type { Live } from '../live.ts';
 import type { QuotaHold } from '../spending.ts';
 import type { RunState } from '../state.ts';
 import { openShutdown } from '../teamwork.ts';
+import { isResting, mayRun } from './restarts.ts';
+
+export { mayRun } from './restarts.ts';
 
 /** Who is told of what happens to the team: the lead, else the user (design §6). */
 export function noticeTarget(state: RunState): ActorName {
   const lead = actorOf(state.actors, LEAD);
   return lead !== null && mayRun(state, lead, null) ? LEAD : USER;
-}
-
-/**
- * Whether an actor may be started or given work: not stopped for good, not past its restart intensity. `nowMs` null
- * leaves the period out: any number of deaths past the intensity counts.
- */
-export function mayRun(state: RunState, actor: Actor, nowMs: number | null): boolean {
-  const end = endOf(actor);
-  if (end !== null && end.kind !== 'crashed') return false;
-  if (end?.kind === 'crashed' && actor.profile.restart === 'temporary') return false;
-  return !pastIntensity(state, actor.name, nowMs);
-}
-
-/** More than the allowed deaths within one period (OTP's intensity): it is not started again. */
-function pastIntensity(state: RunState, name: ActorName, nowMs: number | null): boolean {
-  const deaths = state.deaths.get(name) ?? [];
-  if (deaths.length < RESTART_INTENSITY) return false;
-  const newest = deaths.slice(-RESTART_INTENSITY);
-  const first = Date.parse(newest[0] ?? '');
-  const last = nowMs ?? Date.parse(newest.at(-1) ?? '');
-  return (
-    last - first <= RESTART_PERIOD_MS ||
-    Date.parse(newest.at(-1) ?? '') - first <= RESTART_PERIOD_MS
-  );
-}
-
-/** Whether a death now, not yet on record, is its last: nothing starts it again. */
-export function isLastDeath(state: RunState, actor: Actor, nowMs: number): boolean {
-  if (actor.profile.restart === 'temporary') return true;
-  const before = state.deaths.get(actor.name) ?? [];
-  const first = before.at(1 - RESTART_INTENSITY);
-  return (
-    before.length + 1 >= RESTART_INTENSITY &&
-    first !== undefined &&
-    nowMs - Date.parse(first) <= RESTART_PERIOD_MS
-  );
 }
 
 /** May this actor claim this task, by its profile? */
@@ -65,7 +32,7 @@ export function freeMembers(state: RunState, agent: string | null, nowMs: number
     if (!isEligible(actor, agent) || state.claims.has(actor.name)) continue;
     if (openShutdown(state.team, actor.name) !== null) continue;
     if (quotaOf(state, actor.profile) !== null) continue;
-    if (mayRun(state, actor, nowMs)) free.push(actor.name);
+    if (mayRun(state, actor, nowMs) && !isResting(state, actor.name, nowMs)) free.push(actor.name);
   }
   return free;
 }

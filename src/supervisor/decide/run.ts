@@ -9,10 +9,11 @@ import { type Actor, actorOf } from '../../actors/index.ts';
 import { type ActorName, LEAD, USER } from '../../kernel/index.ts';
 import { hasUnread } from '../../mailbox/index.ts';
 import type { Reason, RunEndState } from '../../protocol/index.ts';
-import { allTerminal, type TaskNode, taskCounts } from '../../tasks/index.ts';
+import { allTerminal, isTerminal, type TaskNode, taskCounts } from '../../tasks/index.ts';
+import { isOpen } from '../breaker.ts';
 import { Draft } from '../draft.ts';
 import type { Happening, RunEvent } from '../inbox.ts';
-import { STOP_GRACE_MS, SWEEP_MS } from '../limits.ts';
+import { STOP_GRACE_MS } from '../limits.ts';
 import type { Live } from '../live.ts';
 import type { RunState } from '../state.ts';
 import { openShutdown } from '../teamwork.ts';
@@ -24,6 +25,7 @@ import { tellCompaction } from './context.ts';
 import { endStopped } from './ends.ts';
 import { cutShort, quarantine, retryLater } from './poison.ts';
 import { policyLoaded } from './policy.ts';
+import { mustRest } from './restarts.ts';
 import { mayRun, noticeTarget, VIEW, workplaceOf } from './roster.ts';
 import { dropTree, endAttempt, fail } from './task-ends.ts';
 import { needView } from './view.ts';
@@ -63,7 +65,7 @@ export function started(state: RunState, live: Live, happening: Happening): Draf
     );
     live.mailDirty.add(LEAD);
   }
-  return draft.effect({ type: 'sweep.later', ms: SWEEP_MS });
+  return draft;
 }
 
 function opening(state: RunState): string {
@@ -154,7 +156,7 @@ export function resumed(
   }
   renewAsks(draft);
   for (const name of state.asks.paused.keys()) draft.ask({ type: 'actor.unpaused', actor: name });
-  return draft.effect({ type: 'sweep.later', ms: SWEEP_MS });
+  return draft;
 }
 
 /** What it would have answered by mail does not come: its parent is told, as of an end. */
@@ -200,6 +202,7 @@ export function wakeNext(state: RunState, live: Live, happening: Happening): Dra
       live.wake.delete(name);
       continue;
     }
+    if (mustRest(live, name, happening.monotonicMs)) continue;
     if (workplaceOf(state, name) === null) {
       const draft = needView(state, live, happening, name);
       if (draft !== null) return draft;
@@ -307,6 +310,7 @@ export function settleEnd(state: RunState, live: Live, happening: Happening): Dr
   if (!allTerminal(state.graph)) {
     // Whom a quota keeps from working can work when it is there again.
     if (state.spending.quotas.size > 0) return null;
+    if (isOpen(state.breaker)) return null;
     return failUnservable(state, live, happening);
   }
   const counts = taskCounts(state.graph);
@@ -336,6 +340,9 @@ function isQuiet(state: RunState, live: Live, happening: Happening): boolean {
   // What runs in the background ends with the run.
   for (const { kind } of live.commands.values()) if (kind !== 'background') return false;
   if (live.dirty.size + live.mailDirty.size + live.wake.size > 0) return false;
+  for (const name of live.resting.keys()) {
+    if (mustRest(live, name, happening.monotonicMs)) return false;
+  }
   if (live.merge !== null || live.mergeQueue.length + live.drops.size > 0) return false;
   for (const actor of live.actors.values()) if (actor.phase !== 'idle') return false;
   for (const actor of state.actors.byName.values()) {
@@ -348,9 +355,17 @@ function isQuiet(state: RunState, live: Live, happening: Happening): boolean {
 /** Ready tasks that nobody can ever work on: a named failure, never a run that hangs. */
 function failUnservable(state: RunState, live: Live, happening: Happening): Draft | null {
   for (const node of state.graph.nodes.values()) {
-    if (node.state !== 'ready') continue;
+    const unknown = isTerminal(node.state) ? undefined : state.unknown.get(node.spec.id);
+    if (node.state !== 'ready' && unknown === undefined) continue;
     const draft = new Draft(state, happening).about('task');
-    fail(draft, live, node, { kind: 'member', text: memberText(node) });
+    fail(
+      draft,
+      live,
+      node,
+      unknown === undefined
+        ? { kind: 'member', text: memberText(node) }
+        : { kind: 'unknown', text: unknown },
+    );
     return draft;
   }
   return null;

@@ -1,8 +1,9 @@
 /** What is looked at every few seconds, whatever happens: deadlines, leases, the wall time, merges that wait. */
-import { isoTime } from '../../kernel/index.ts';
+import { isoTime, USER } from '../../kernel/index.ts';
+import { parkedFor } from '../breaker.ts';
 import { Draft } from '../draft.ts';
 import type { Happening } from '../inbox.ts';
-import { BUDGET_WARN_SHARE, LEASE_MS, SWEEP_MS } from '../limits.ts';
+import { BUDGET_WARN_SHARE, LEASE_MS, STALLED_SWEEPS, SWEEP_FAR_MS, SWEEP_MS } from '../limits.ts';
 import type { Live, LiveActor } from '../live.ts';
 import type { RunState } from '../state.ts';
 import { markDue } from './asks/answer.ts';
@@ -11,6 +12,7 @@ import { warnOf } from './budget.ts';
 import { waitsForOutlet } from './outlet.ts';
 import { passivateIdle } from './passivate.ts';
 import { openPlanOf } from './plan-gate.ts';
+import { startable } from './tasks.ts';
 import { sweepTeamwork } from './team-sweep.ts';
 
 /** Deadlines, leases and budgets; deadlines are kept here and not by the thread that may be stuck (design §6). */
@@ -21,8 +23,10 @@ export function sweep(
   beats: Readonly<Record<string, number>>,
 ): Draft {
   const draft = new Draft(state, happening);
+  live.sweepAt = null;
   if (live.halting !== null || state.run.ended !== null) return draft;
   live.outlet.dirty = true;
+  checkDispatch(draft, live);
   const { wallMs } = state.spending.budget;
   const used = live.wallUsedMs + happening.monotonicMs - live.startedMonotonic;
   if (wallMs !== null && used >= wallMs) {
@@ -38,9 +42,9 @@ export function sweep(
   markDue(draft.about('perm'));
   if (live.mergeHold !== null) live.mergeHold = { ...live.mergeHold, waiting: false };
   for (const actor of live.actors.values()) {
-    const why = overdue(state, live, happening, { actor, beat: beats[actor.name] ?? 0 });
-    if (why === null || actor.doom !== null) continue;
-    actor.doom = { kind: 'crashed', text: why, token: null };
+    const late = overdue(state, live, happening, { actor, beat: beats[actor.name] ?? 0 });
+    if (late === null || actor.doom !== null) continue;
+    actor.doom = { kind: 'crashed', token: null, ...late };
     draft.effect({
       type: 'actor.stop',
       name: actor.name,
@@ -49,7 +53,46 @@ export function sweep(
     });
   }
   passivateIdle(draft, live);
-  return draft.effect({ type: 'sweep.later', ms: SWEEP_MS });
+  return draft;
+}
+
+/**
+ * A12. Plans the next sweep, when something can fall due by itself: often while threads live or people and actors have
+ * deadlines, once at the end of what has an end, and not at all for actors that are asleep.
+ */
+export function planSweep(state: RunState, live: Live, happening: Happening): Draft | null {
+  // The usual case, at the price of a comparison.
+  if (live.sweepAt !== null && live.sweepAt <= happening.monotonicMs + SWEEP_MS) return null;
+  const ms = dueIn(state, live, happening);
+  if (ms === null) return null;
+  const at = happening.monotonicMs + ms;
+  if (live.sweepAt !== null && live.sweepAt <= at) return null;
+  live.sweepAt = at;
+  return new Draft(state, happening).effect({ type: 'sweep.later', ms });
+}
+
+function dueIn(state: RunState, live: Live, happening: Happening): number | null {
+  const { team, asks, spending } = state;
+  const busy =
+    live.actors.size + live.claimedAt.size + live.outlet.queue.size + live.taskOps.size > 0 ||
+    live.mergeHold !== null ||
+    team.open.size + team.openRequests.size > 0 ||
+    [...asks.asks.values()].some((ask) => ask.answer === null) ||
+    live.stalled !== null ||
+    startable(state, happening.now) !== null;
+  if (busy) return SWEEP_MS;
+  const ends = [...spending.quotas.values()].map(({ until }) => Date.parse(until) - happening.now);
+  const parkedMs = parkedFor(state.breaker, happening.now);
+  if (parkedMs > 0) ends.push(parkedMs);
+  const { wallMs } = spending.budget;
+  if (wallMs !== null) {
+    const used = live.wallUsedMs + happening.monotonicMs - live.startedMonotonic;
+    ends.push(
+      used < wallMs * BUDGET_WARN_SHARE ? wallMs * BUDGET_WARN_SHARE - used : wallMs - used,
+    );
+  }
+  if (ends.length === 0) return null;
+  return Math.min(SWEEP_FAR_MS, Math.max(SWEEP_MS, Math.ceil(Math.min(...ends))));
 }
 
 /** Why an actor must be ended now: no sign of life of it or of what runs for it, or its task's deadline. */
@@ -58,14 +101,14 @@ function overdue(
   live: Live,
   happening: Happening,
   seen: { readonly actor: LiveActor; readonly beat: number },
-): string | null {
+): { readonly cause: 'hang' | 'deadline'; readonly text: string } | null {
   const { actor, beat } = seen;
   const working = [...live.acts.values()].some((act) => act.name === actor.name);
   if (beat !== actor.beat || working) {
     actor.beat = beat;
     actor.beatAt = happening.monotonicMs;
   } else if (happening.monotonicMs - actor.beatAt > LEASE_MS) {
-    return `no sign of life for ${LEASE_MS / 1000} s`;
+    return { cause: 'hang', text: `no sign of life for ${LEASE_MS / 1000} s` };
   }
   const task = state.claims.get(actor.name);
   const node = task === undefined ? undefined : state.graph.nodes.get(task);
@@ -78,5 +121,31 @@ function overdue(
   // And while its model may not be asked.
   if (waitsForOutlet(state, live, actor.name)) return null;
   if (happening.monotonicMs - since <= node.spec.timeoutMs) return null;
-  return `the deadline of task ${node.spec.id} passed (${isoTime(happening.now)})`;
+  const text = `the deadline of task ${node.spec.id} passed (${isoTime(happening.now)})`;
+  return { cause: 'deadline', text };
+}
+
+/** S14. What is looked at here would have been begun by the decision before: found twice, it is a fault of ours, and is told. */
+function checkDispatch(draft: Draft, live: Live): void {
+  const { state, happening } = draft;
+  const node = state.file.replay === undefined ? startable(state, happening.now) : null;
+  if (node === null) {
+    live.stalled = null;
+    return;
+  }
+  const task = node.spec.id;
+  const times = live.stalled?.task === task ? live.stalled.times + 1 : 1;
+  live.stalled = { task, times };
+  if (times !== STALLED_SWEEPS) return;
+  const text = `task ${task} is ready, a slot and a worker are free, and nothing was begun`;
+  draft.about('run').runChange({ type: 'run.alarm', what: 'stalled', task, text });
+  draft.notice({
+    to: USER,
+    lane: 'normal',
+    type: 'chat.message',
+    task,
+    body: {
+      text: `Troupe found a fault of its own: ${text}. \`troupe stop\` and \`troupe resume\` look at everything anew.`,
+    },
+  });
 }

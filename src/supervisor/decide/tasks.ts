@@ -16,6 +16,7 @@ import {
 } from '../../kernel/index.ts';
 import type { Gate, Workplace } from '../../protocol/index.ts';
 import { nextAttempt, pickNext, runningCount, type TaskNode } from '../../tasks/index.ts';
+import { isOpen, parkedFor } from '../breaker.ts';
 import { Draft } from '../draft.ts';
 import type { CommandOutcome, CommitOutcome, Happening, TreeOutcome } from '../inbox.ts';
 import { LEASE_MS } from '../limits.ts';
@@ -28,16 +29,29 @@ import { finishAct } from './results.ts';
 import { freeMembers, hire } from './roster.ts';
 import { endAttempt, finish } from './task-ends.ts';
 
+/** The task that is to be begun next, for whom there is a slot and a worker; null when none can be. */
+export function startable(state: RunState, nowMs: number): TaskNode | null {
+  if (runningCount(state.graph) >= state.file.team.limits.parallel) return null;
+  const isParked = parkedFor(state.breaker, nowMs) > 0;
+  // After a pause one is tried, and only when it fares better the others follow.
+  const isTrial = isOpen(state.breaker) && runningCount(state.graph) > 0;
+  return pickNext(state.graph, (_key, candidate) => {
+    if (state.unknown.has(candidate.spec.id)) return false;
+    if (candidate.spec.run !== null) return true;
+    if (isParked || isTrial) return false;
+    const agent = candidate.spec.agent;
+    return freeMembers(state, agent, nowMs).length > 0 || hire(state, agent) !== null;
+  });
+}
+
 /** Claims the best ready task for the best free worker; null when nothing can start now. */
 export function dispatch(state: RunState, live: Live, happening: Happening): Draft | null {
-  if (runningCount(state.graph) >= state.file.team.limits.parallel) return null;
   const turn = claimTurn(state);
-  if (turn !== 'free') return turn === null ? null : dispatchAs(state, live, happening, turn);
-  const node = pickNext(state.graph, (_key, candidate) => {
-    if (candidate.spec.run !== null) return true;
-    const agent = candidate.spec.agent;
-    return freeMembers(state, agent, happening.now).length > 0 || hire(state, agent) !== null;
-  });
+  if (turn !== 'free') {
+    if (runningCount(state.graph) >= state.file.team.limits.parallel) return null;
+    return turn === null ? null : dispatchAs(state, live, happening, turn);
+  }
+  const node = startable(state, happening.now);
   if (node === null) return null;
   const draft = new Draft(state, happening).about('task');
   const worker = node.spec.run === null ? chooseWorker(state, node, draft) : SUPERVISOR;

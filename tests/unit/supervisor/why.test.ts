@@ -84,8 +84,9 @@ const STATES: { readonly [K in ReasonKind]?: () => readonly [WhyRow[], about: st
     return [why(w), 'a'];
   },
   died: () => {
-    const w = world([{ id: 'a', attempts: 9 }], { lead: true });
-    for (let times = 0; times < 3; times += 1) w.die('ada');
+    const limits = { parallel: 4, turns: 60, depth: 2, fanout: 4, restarts: 1 };
+    const w = world([{ id: 'a', attempts: 9 }], { lead: true, limits });
+    w.die('ada');
     return [why(w), 'ada'];
   },
 };
