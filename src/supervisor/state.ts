@@ -56,6 +56,7 @@ import { DEATHS_KEPT } from './limits.ts';
 import { applySpending, makeSpending, noteUsage, type Spending } from './spending.ts';
 import { noteTaskTexts } from './task-texts.ts';
 import { applyTeamwork, makeTeamwork, type Teamwork } from './teamwork.ts';
+import { noteUnknown } from './unknown.ts';
 
 export interface RunGate {
   readonly gate: string;
@@ -297,46 +298,6 @@ export function applyRecord(
   }
   state.lastSeq = record.s;
   state.lastAt = record.at;
-}
-
-const TASK_CHANGES: { readonly [T in TaskChange['type']]: true } = {
-  'task.added': true,
-  'task.claimed': true,
-  'task.tree': true,
-  'task.finished': true,
-  'task.committed': true,
-  'task.gate': true,
-  'task.verified': true,
-  'task.released': true,
-  'task.merging': true,
-  'task.done': true,
-  'task.failed': true,
-  'task.cancelled': true,
-};
-const ACTOR_CHANGES: { readonly [T in ActorChange['type']]: true } = {
-  'actor.added': true,
-  'actor.started': true,
-  'actor.passivated': true,
-  'actor.ended': true,
-};
-
-/** S16. What a newer version recorded puts the one task or actor aside that it is about; the others go on. */
-function noteUnknown(
-  unknown: Map<string, string>,
-  what: 'task' | 'actor',
-  change: TaskChange | ActorChange,
-): boolean {
-  const type: string = change.type;
-  if (Object.hasOwn(what === 'task' ? TASK_CHANGES : ACTOR_CHANGES, type)) return false;
-  const { id, name } = change as { readonly id?: unknown; readonly name?: unknown };
-  const about = what === 'task' ? id : name;
-  if (typeof about === 'string') {
-    unknown.set(
-      about,
-      `the record ${JSON.stringify(type)} is of a newer version, which this one does not know`,
-    );
-  }
-  return true;
 }
 
 function applyEntries(state: RunState, record: StoredRunRecord): void {

@@ -9,7 +9,7 @@ import { type Actor, actorOf } from '../../actors/index.ts';
 import { type ActorName, LEAD, USER } from '../../kernel/index.ts';
 import { hasUnread } from '../../mailbox/index.ts';
 import type { Reason, RunEndState } from '../../protocol/index.ts';
-import { allTerminal, isTerminal, type TaskNode, taskCounts } from '../../tasks/index.ts';
+import { allTerminal, taskCounts } from '../../tasks/index.ts';
 import { isOpen } from '../breaker.ts';
 import { Draft } from '../draft.ts';
 import type { Happening, RunEvent } from '../inbox.ts';
@@ -27,7 +27,8 @@ import { cutShort, quarantine, retryLater } from './poison.ts';
 import { policyLoaded } from './policy.ts';
 import { mustRest } from './restarts.ts';
 import { mayRun, noticeTarget, VIEW, workplaceOf } from './roster.ts';
-import { dropTree, endAttempt, fail } from './task-ends.ts';
+import { dropTree, endAttempt } from './task-ends.ts';
+import { failUnservable } from './unservable.ts';
 import { needView } from './view.ts';
 
 export function started(state: RunState, live: Live, happening: Happening): Draft {
@@ -350,32 +351,6 @@ function isQuiet(state: RunState, live: Live, happening: Happening): boolean {
     if (mayRun(state, actor, happening.now)) return false;
   }
   return true;
-}
-
-/** Ready tasks that nobody can ever work on: a named failure, never a run that hangs. */
-function failUnservable(state: RunState, live: Live, happening: Happening): Draft | null {
-  for (const node of state.graph.nodes.values()) {
-    const unknown = isTerminal(node.state) ? undefined : state.unknown.get(node.spec.id);
-    if (node.state !== 'ready' && unknown === undefined) continue;
-    const draft = new Draft(state, happening).about('task');
-    fail(
-      draft,
-      live,
-      node,
-      unknown === undefined
-        ? { kind: 'member', text: memberText(node) }
-        : { kind: 'unknown', text: unknown },
-    );
-    return draft;
-  }
-  return null;
-}
-
-function memberText(node: TaskNode): string {
-  const who =
-    node.spec.agent === null ? 'no member' : `no member with the profile ${node.spec.agent}`;
-  const last = node.lastReason === null ? '' : `; last: ${node.lastReason.text}`;
-  return `${who} is left that can work on it${last}`;
 }
 
 function nextFinishGate(state: RunState, live: Live, happening: Happening): Draft | null {
