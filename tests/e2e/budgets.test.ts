@@ -128,3 +128,46 @@ test('B5: a used-up quota parks the tasks of its provider until the reset, and b
   ]);
   expect(world.troupe('mail', 'dead', '--json').stdout.trim()).toBe('[]');
 });
+
+test("an actor's own budget ends that actor alone, and another member takes the task", async () => {
+  const { world, line } = await open((seen) =>
+    seen.actor === 'w1' ? busy(50)(seen) : busy(1)(seen),
+  );
+  const file = team('agents: { thrifty: { description: d, prompt: p, budget: { turns: 3 } } }', 1)
+    .replace('{ name: w1, agent: implementer }', '{ name: w1, agent: thrifty }')
+    .replace('attempts: 1', 'attempts: 3, agent: thrifty')
+    .replace('{ name: w2, agent: implementer }', '{ name: w2, agent: thrifty }');
+  world.write('team.yaml', file);
+  const ran = await line.troupe('run', 'team.yaml', '--json');
+  expect(ran.code, ran.stdout + ran.stderr).toBe(0);
+  expect(line.of('w1')).toHaveLength(3);
+  expect(JSON.parse(world.troupe('tasks', '--json').stdout)).toMatchObject([
+    { id: 't1', state: 'done', owner: 'w2', attempt: 2 },
+  ]);
+  expect(line.server.rejections).toEqual([]);
+});
+
+test('B5: what one actor hears of a rate limit, all eight keep to', async () => {
+  const names = Array.from({ length: 8 }, (_, n) => `w${n + 1}`);
+  const times: number[] = [];
+  const { world, line } = await open((seen) => {
+    times.push(Date.now());
+    return busy(0)(seen);
+  });
+  world.write(
+    'team.yaml',
+    team('limits: { parallel: 8 }', 8).replace(
+      /\{ teammates: .*\}/,
+      `{ teammates: [${names.map((name) => `{ name: ${name}, agent: implementer }`).join(', ')}] }`,
+    ),
+  );
+  line.server.faults.push({ kind: 'status', status: 429, headers: { 'retry-after': '3' } });
+  const limited = line.server.nextFault();
+  const ran = line.troupe('run', 'team.yaml', '--json');
+  const at = await limited;
+  const done = await ran;
+  expect(done.code, done.stdout + done.stderr).toBe(0);
+  // One was turned down, and nobody asked before the time that it was told.
+  expect(times).toHaveLength(8);
+  expect(Math.min(...times) - at).toBeGreaterThanOrEqual(3000);
+});

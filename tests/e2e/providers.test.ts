@@ -157,6 +157,14 @@ describe.each(['anthropic', 'openai'] as const)('%s', (dialect) => {
     expect((run?.usage.costUsd ?? 0) > 0).toBe(dialect === 'anthropic');
     expect(filesWith(world.root, KEY)).toEqual([]);
     expect(ran.stdout + ran.stderr).not.toContain(KEY);
+    // And once more from its recording, when there is nobody to ask.
+    const asked = server.seen.length;
+    servers.splice(servers.indexOf(server), 1);
+    await server.close();
+    const played = await troupe(world, {}, 'replay', run?.id ?? '', '--json');
+    expect(played.code, played.stdout + played.stderr).toBe(0);
+    expect(JSON.parse(played.stdout)).toMatchObject({ same: true, tree: true, difference: null });
+    expect(server.seen).toHaveLength(asked);
   });
 
   test('a key reaches the server and nothing else: no record, no view, no command', async () => {

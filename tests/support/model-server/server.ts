@@ -66,6 +66,7 @@ export class ModelServer {
   readonly #cache = new PromptCache();
   readonly #ids: Ids;
   readonly #stalled: (() => void)[] = [];
+  readonly #faulted: ((at: number) => void)[] = [];
   #stalls = 0;
   #paused = false;
   #closedByClient = 0;
@@ -108,6 +109,11 @@ export class ModelServer {
     else await new Promise<void>((resolve) => this.#stalled.push(resolve));
   }
 
+  /** Resolves when the next status is given instead of an answer, with the time. */
+  nextFault(): Promise<number> {
+    return new Promise((resolve) => this.#faulted.push(resolve));
+  }
+
   async close(): Promise<void> {
     this.#server.closeAllConnections();
     this.#server.close();
@@ -121,6 +127,7 @@ export class ModelServer {
     const body = parse(raw);
     const fault = this.faults.shift() ?? null;
     if (fault?.kind === 'status') {
+      this.#faulted.shift()?.(Date.now());
       respond(
         response,
         fault.status,
