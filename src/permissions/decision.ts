@@ -53,6 +53,8 @@ export interface Decision {
   /** Whether a person may be offered to have it allowed from now on. */
   readonly grantable: boolean;
   readonly revision: string;
+  /** Work that it took (`STEPS_MAX`), for tests and measurements. */
+  readonly steps: number;
 }
 
 /**

@@ -19,9 +19,9 @@ import {
   oddFile,
   type Spot,
   showSpot,
-  spotsOf,
 } from './file-uses.ts';
-import { NAMES_MAX, REASON_CHARS_MAX, ROUGH_MAX } from './limits.ts';
+import { REASON_CHARS_MAX, ROUGH_MAX, STEPS_A_RULE } from './limits.ts';
+import { mentioned } from './mentioned.ts';
 import { namesOf } from './paths.ts';
 import type { ActorPolicy, Policy } from './policy.ts';
 import {
@@ -37,6 +37,7 @@ import { rulesFor } from './rule-set.ts';
 import { canonicalText } from './shell/canonical.ts';
 import type { Exec } from './shell/reading.ts';
 import { roughFloor } from './shell/rough.ts';
+import { allSpots } from './spots.ts';
 
 interface Verdict {
   readonly action: Effect;
@@ -81,21 +82,8 @@ export function evaluate(call: Call, policy: Policy, context: DecisionContext): 
     excludes: facts.tool?.kind === 'search' ? deniedGlobs(judging) : NO_GLOBS,
     grantable: outcome.grantable && !facts.odd,
     revision: policy.revision,
+    steps: facts.reading.steps,
   };
-}
-
-function allSpots(facts: Facts, context: DecisionContext): Spot[] {
-  const spots: Spot[] = [];
-  let names = 0;
-  for (const use of facts.reading.uses) {
-    const from = spots.length;
-    spotsOf(use, context, spots);
-    for (let at = from; at < spots.length; at += 1) names += spots[at]?.names.length ?? 0;
-    if (names <= NAMES_MAX) continue;
-    facts.reading.cut('it uses too many files to look at each');
-    break;
-  }
-  return spots;
 }
 
 const NO_GLOBS: readonly string[] = [];
@@ -170,7 +158,7 @@ function without(judging: Judging, rule: string, reason: string, grantable = fal
     policy.auto &&
     context.sandboxed === true &&
     facts.tool?.kind === 'bash' &&
-    facts.unread === null
+    !facts.reading.unread
   ) {
     return decided('allow', 'sandbox', 'it runs in the sandbox');
   }
@@ -203,8 +191,14 @@ function floorReason(judging: Judging): string | null {
     if (odd !== null && spot.resolved?.kind === 'special') return `${showSpot(spot)}: ${odd}`;
   }
   for (const target of facts.net) if (target.kind === 'refused') return target.reason;
-  if (facts.unread !== null) return roughFloor(facts.unread.slice(0, ROUGH_MAX));
+  const unread = unreadOf(facts);
+  if (unread !== null) return roughFloor(unread.slice(0, ROUGH_MAX));
   return null;
+}
+
+/** The text of a command that could not be read to its end. */
+function unreadOf({ reading, text }: Facts): string | null {
+  return reading.unread ? text : null;
 }
 
 /** Asks that no default turns into allow. */
@@ -239,21 +233,26 @@ function ruleAgainst(judging: Judging, effect: 'deny' | 'ask'): Against | null {
   const { commands } = rules;
   if (commands.byName.size + commands.others.length > 0) {
     for (const exec of facts.reading.execs) {
+      if (!facts.reading.spend(STEPS_A_RULE)) break;
       for (const rule of rulesFor(commands, exec)) {
+        if (!facts.reading.spend(STEPS_A_RULE)) break;
         if (fitsWide(rule, exec))
           return { rule, reason: `rule ${rule.id} is about ${shown(exec)}` };
       }
     }
-    if (facts.unread !== null) {
-      const name = mentioned(facts.unread, commands.byName);
+    const unread = unreadOf(facts);
+    if (unread !== null) {
+      const name = mentioned(unread, commands.byName);
       if (name !== null) return { rule: name, reason: `rule ${name.id} is about a name in it` };
     }
   }
   const byAccess = tool.kind === 'bash' || tool.kind === 'mcp';
   for (const spot of spots) {
+    if (!facts.reading.spend(STEPS_A_RULE)) break;
     for (const rule of rules.paths) {
       if (!byAccess && !rulesTool(rule, tool.name)) continue;
-      const fits = fitsUseWide(rule, spot, anchors);
+      if (!facts.reading.spend(STEPS_A_RULE + spot.names.length)) break;
+      const fits = fitsUseWide(rule, spot, { anchors, work: facts.reading });
       if (fits === 'yes') return { rule, reason: `rule ${rule.id} is about ${showSpot(spot)}` };
       if (fits === 'may' && effect === 'deny') judging.mays.push({ rule, spot });
     }
@@ -284,18 +283,6 @@ const isServer = (
   rule: Rule,
   { server, name }: { readonly server: string; readonly name: string },
 ): boolean => rule.server === server && (rule.name === null || tokenFits(rule.name, name));
-
-/** A name of a rule as a word of text that was too long to be read. */
-function mentioned(text: string, byName: ReadonlyMap<string, readonly Rule[]>): Rule | null {
-  for (const [name, rules] of byName) {
-    for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + name.length)) {
-      const word = /\w/;
-      if (!word.test(text[at - 1] ?? ' ') && !word.test(text[at + name.length] ?? ' '))
-        return rules[0] ?? null;
-    }
-  }
-  return null;
-}
 
 /** A rule that allows a whole tool, whatever it is called with: also what can't be read of it. */
 function openRule({ facts, policy, context }: Judging): Rule | null {
@@ -349,6 +336,7 @@ function coverOf(judging: Judging): Cover {
     if (exec.covered) continue;
     let found: Rule | undefined;
     for (const rule of rulesFor(allow.commands, exec)) {
+      if (!facts.reading.spend(STEPS_A_RULE)) break;
       if (fitsNarrow(rule, exec) && holds(rule, context)) found = rule;
       if (found !== undefined) break;
     }
@@ -365,6 +353,7 @@ function coverOf(judging: Judging): Cover {
     const found = allow.paths.find(
       (rule) =>
         (own === null || rulesTool(rule, own)) &&
+        facts.reading.spend(STEPS_A_RULE + spot.names.length) &&
         fitsUseNarrow(rule, spot, anchors) &&
         holds(rule, context),
     );

@@ -28,8 +28,8 @@ export interface Facts {
   readonly escalations: readonly string[];
   /** Text that shows people something other than what it is. */
   readonly odd: boolean;
-  /** Searched for denied names as it stands, because it was too long to be read. */
-  readonly unread: string | null;
+  /** The whole command; searched for denied names as it stands when it was too long to be read. */
+  readonly text: string | null;
 }
 
 type Input = Readonly<Record<string, unknown>>;
@@ -47,7 +47,7 @@ export function factsOf(tool: unknown, input: unknown, context: DecisionContext)
     spawn: null,
     escalations: NONE,
     odd: false,
-    unread: null,
+    text: null,
   };
   if (base.tool === null) return base;
   if (!isInput(input)) {
@@ -129,14 +129,13 @@ function bashFacts(facts: Draft, input: Input, context: DecisionContext): void {
   if (facts.odd) facts.malformed = badText(command);
   else if (/^\s*$/.test(command)) facts.malformed = 'the command is empty';
   if (facts.malformed !== null) return;
+  facts.text = command;
   if (command.length > COMMAND_MAX) {
     facts.reading.cut(`it is longer than ${COMMAND_MAX} characters`);
-    facts.unread = command;
     return;
   }
   facts.shell = readShell(command, { cwd: context.cwd ?? context.root, home: context.home });
   facts.reading = facts.shell.reading;
-  if (facts.reading.unread) facts.unread = command;
 }
 
 function fileFacts(
@@ -221,12 +220,13 @@ function serverFacts(base: Facts, input: Input, context: DecisionContext): Facts
 
 /** An argument that can only be a path is judged as one. */
 function addPath(reading: Reading, value: string, context: DecisionContext): void {
+  if (value.length > PATH_MAX) return;
   const text = value.startsWith('file://') ? value.slice(7) : value;
   const looks =
     /^(\/|~\/|\.\.?\/)/.test(text) ||
     /(^|\/)\.\.(\/|$)/.test(text) ||
     /^[\w.-]+(\/[\w.-]+)*$/.test(text);
-  if (!looks || text.length > PATH_MAX || text.includes('\0')) return;
+  if (!looks || text.includes('\0')) return;
   const folders = { all: [context.cwd ?? context.root], unknown: false };
   reading.uses.push({
     access: 'read',

@@ -19,7 +19,7 @@ import {
   ruleCovers,
 } from './rule.ts';
 import type { FileUse } from './shell/reading.ts';
-import { compilePattern, mayMeet, type Pattern } from './wildcard.ts';
+import { compilePattern, mayMeet, type Pattern, type Work } from './wildcard.ts';
 
 /** One use at one place. */
 export interface Spot {
@@ -89,7 +89,11 @@ function verdict(
 const LOOKING: ReadonlySet<string> = new Set(['git', 'mcp', 'less', 'more', 'gh']);
 
 /** Whether a rule of deny or ask is about it. `may`: only some of what a glob or a folder stands for. */
-export function fitsUseWide(rule: Rule, spot: Spot, anchors: Anchors): 'no' | 'may' | 'yes' {
+export function fitsUseWide(
+  rule: Rule,
+  spot: Spot,
+  { anchors, work }: { readonly anchors: Anchors; readonly work: Work },
+): 'no' | 'may' | 'yes' {
   const { path } = rule;
   const { use } = spot;
   if (path === null || !ruleCovers(rule, use.access)) return 'no';
@@ -102,12 +106,12 @@ export function fitsUseWide(rule: Rule, spot: Spot, anchors: Anchors): 'no' | 'm
         matchesPathRule(path, spot.real, { anchors, wide: true }));
     if (fits) return 'yes';
   } else {
-    const example = spot.names.map((name) => name.replaceAll(/[*?]|\[[^\]]*\]/g, 'x'));
+    const { example, glob } = shapesOf(spot);
     if (matchesPathRule(path, example, { anchors, wide: true })) return 'yes';
-    if (meets(path, globOf(spot), anchors)) return 'may';
+    if (meets(path, glob, { anchors, work })) return 'may';
   }
   if (use.deep === 'no' || use.access === 'list') return 'no';
-  return meets(path, [...fixed(spot.names), ...BELOW[use.deep]], anchors) ? 'may' : 'no';
+  return meets(path, shapesOf(spot).inside, { anchors, work }) ? 'may' : 'no';
 }
 
 const BELOW: Readonly<Record<'all' | 'visible', Pattern>> = {
@@ -118,6 +122,30 @@ const BELOW: Readonly<Record<'all' | 'visible', Pattern>> = {
 const fixed = (names: readonly string[]): Pattern =>
   names.map((name) => ({ deep: false, shell: false, tokens: name.split('') }));
 
+/** What rules are held against, made once for all of them. */
+interface Shapes {
+  /** A name that the glob may stand for. */
+  readonly example: readonly string[];
+  readonly glob: Pattern;
+  /** Whatever lies below it. */
+  readonly inside: Pattern;
+}
+
+const shapes = new WeakMap<Spot, Shapes>();
+
+function shapesOf(spot: Spot): Shapes {
+  const known = shapes.get(spot);
+  if (known !== undefined) return known;
+  const { deep } = spot.use;
+  const made: Shapes = {
+    example: spot.names.map((name) => name.replaceAll(/[*?]|\[[^\]]*\]/g, 'x')),
+    glob: spot.use.path.glob === null ? [] : globOf(spot),
+    inside: deep === 'no' ? [] : [...fixed(spot.names), ...BELOW[deep]],
+  };
+  shapes.set(spot, made);
+  return made;
+}
+
 function globOf(spot: Spot): Pattern {
   const { glob, text } = spot.use.path;
   const folder = spot.names.slice(0, Math.max(0, spot.names.length - namesOf(`/${text}`).length));
@@ -127,11 +155,16 @@ function globOf(spot: Spot): Pattern {
   ];
 }
 
-function meets(path: PathMatcher, wanted: Pattern, anchors: Anchors): boolean {
+function meets(
+  path: PathMatcher,
+  wanted: Pattern,
+  { anchors, work }: { readonly anchors: Anchors; readonly work: Work },
+): boolean {
   const anchor = anchorNames(path, anchors);
   if (anchor === null || path.outside) return false;
-  if (path.patterns === null) return mayMeet([...fixed(anchor), ...BELOW.all], wanted);
-  return path.patterns.some((pattern) => mayMeet([...fixed(anchor), ...pattern], wanted));
+  if (path.patterns === null) return mayMeet([...fixed(anchor), ...BELOW.all], wanted, work);
+  const before = fixed(anchor);
+  return path.patterns.some((pattern) => mayMeet([...before, ...pattern], wanted, work));
 }
 
 /** P7: both the name and the target have to be allowed. */

@@ -29,6 +29,17 @@ export const REASONS_MAX = 16;
 /** Characters of a reason. */
 export const REASON_CHARS_MAX = 300;
 
+/**
+ * Steps of one decision (`Reading.spend`), about two milliseconds: words, names of paths, and rules that are held against them.
+ * What is left then is searched as text, and asked about; so nothing that is only long holds the supervisor.
+ */
+export const STEPS_MAX = 150_000;
+/** What is charged for a word of a command or a name of a path before rules are looked at. */
+export const STEPS_A_WORD = 8;
+/** For each character of a word with braces. */
+export const STEPS_A_BRACE = 40;
+/** For a rule that is held against one of them. */
+export const STEPS_A_RULE = 12;
 /** Names in the paths of all files at all places that one call may use. */
 export const NAMES_MAX = 20_000;
 

@@ -80,7 +80,8 @@ export function below(folder: readonly string[], names: readonly string[]): stri
 export function foldName(name: string): string {
   if (isAscii(name)) {
     const lower = name.toLowerCase();
-    return /[. ]$/.test(lower) ? lower.replace(/[. ]+$/, '') : lower;
+    const last = lower.charCodeAt(lower.length - 1);
+    return last === 46 || last === 32 ? lower.replace(/[. ]+$/, '') : lower;
   }
   return name
     .normalize('NFKC')

@@ -132,11 +132,20 @@ export function firstLetters(patterns: readonly Pattern[]): ReadonlySet<string> 
   return letters;
 }
 
-/** Whether some path matches both. */
-export function mayMeet(a: Pattern, b: Pattern): boolean {
+/** Told of work before it is done; false: there was enough of it. */
+export interface Work {
+  spend(steps: number): boolean;
+}
+
+/** What one pair of places in two patterns costs to look at. */
+const STEPS_A_PAIR = 15;
+
+/** Whether some path matches both; true as well when that takes too much work to find out. */
+export function mayMeet(a: Pattern, b: Pattern, work: Work): boolean {
   const seen = new Set<number>();
   const open: [number, number][] = [[0, 0]];
   for (let one = open.pop(); one !== undefined; one = open.pop()) {
+    if (!work.spend(STEPS_A_PAIR)) return true;
     const [i, j] = one;
     const key = i * (b.length + 1) + j;
     if (seen.has(key)) continue;
@@ -149,7 +158,7 @@ export function mayMeet(a: Pattern, b: Pattern): boolean {
     if (left === undefined || right === undefined) continue;
     if (left.deep && !right.deep && !hides(left, right)) open.push([i, j + 1]);
     if (right.deep && !left.deep && !hides(right, left)) open.push([i + 1, j]);
-    if (!left.deep && !right.deep && namesMeet(left, right)) open.push([i + 1, j + 1]);
+    if (!left.deep && !right.deep && namesMeet(left, right, work)) open.push([i + 1, j + 1]);
   }
   return false;
 }
@@ -159,14 +168,24 @@ function hides(wild: Segment, other: Segment): boolean {
   return wild.shell && other.tokens[0] === '.';
 }
 
-function namesMeet(a: Segment, b: Segment): boolean {
+function namesMeet(a: Segment, b: Segment, work: Work): boolean {
   const wild = (token: Token | undefined): boolean => token === ONE || token === MANY;
   if (wild(a.tokens[0]) && hides(a, b)) return false;
   if (wild(b.tokens[0]) && hides(b, a)) return false;
+  // Up to the first `*` there is one way only, and most names differ there.
+  let start = 0;
+  for (; ; start += 1) {
+    const left = a.tokens[start];
+    const right = b.tokens[start];
+    if (left === MANY || right === MANY) break;
+    if (left === undefined || right === undefined) return left === right;
+    if (left !== ONE && right !== ONE && left !== right) return false;
+  }
   const width = b.tokens.length + 1;
   const seen = new Set<number>();
-  const open: [number, number][] = [[0, 0]];
+  const open: [number, number][] = [[start, start]];
   for (let one = open.pop(); one !== undefined; one = open.pop()) {
+    if (!work.spend(STEPS_A_PAIR)) return true;
     const [i, j] = one;
     if (seen.has(i * width + j)) continue;
     seen.add(i * width + j);

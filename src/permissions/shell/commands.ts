@@ -8,7 +8,7 @@
  * - P11 A command behind wrappers is judged like one without.
  */
 import { gitFloor } from '../git-floor.ts';
-import { SHELL_DEPTH_MAX } from '../limits.ts';
+import { SHELL_DEPTH_MAX, STEPS_A_BRACE, STEPS_A_WORD } from '../limits.ts';
 import { type Arg, bracesOf, literal } from './arg.ts';
 import { judgeOperands } from './operands.ts';
 import { baseName, type Place } from './place.ts';
@@ -20,7 +20,7 @@ import { isWrapper, peel } from './wrappers.ts';
 const TROUPE = /^troupe(\.(js|cjs|mjs|cmd|exe))?(@.*)?$/;
 
 export function judgeCommand(argv: readonly Arg[], place: Place): void {
-  const spelled = spellBraces(argv);
+  const spelled = spellBraces(argv, place.reading);
   const [first] = spelled;
   if (first === undefined) return;
   const { reading } = place;
@@ -28,6 +28,8 @@ export function judgeCommand(argv: readonly Arg[], place: Place): void {
     reading.cut('it is nested too deep to be read');
     return;
   }
+  // Each wrapper reads the words of all those inside it again.
+  if (!reading.spend(spelled.length * STEPS_A_WORD)) return;
   if (!first.known || first.glob !== null) dynamicName(spelled, place);
   const name = baseName(first.text);
   floorOfPrograms(name, spelled, place);
@@ -86,10 +88,12 @@ function exec(place: Place, argv: readonly Arg[], o: ExecOptions): void {
 }
 
 /** `{git,push}` is two words. */
-function spellBraces(argv: readonly Arg[]): readonly Arg[] {
+function spellBraces(argv: readonly Arg[], reading: Reading): readonly Arg[] {
   if (!argv.some((arg) => !arg.plain && arg.text.includes('{'))) return argv;
   return argv.flatMap((arg) => {
-    const all = arg.plain ? null : bracesOf(arg.text);
+    if (arg.plain || !arg.text.includes('{')) return [arg];
+    if (!reading.spend(STEPS_A_BRACE * (STEPS_A_WORD + arg.text.length))) return [arg];
+    const all = bracesOf(arg.text);
     return all === null ? [arg] : all.map((text) => ({ ...arg, text, glob: null }));
   });
 }
@@ -143,6 +147,7 @@ function floorOfPrograms(head: string, argv: readonly Arg[], place: Place): void
     const name = index === 0 ? head : baseName(arg.text);
     if (name.startsWith('troupe') && TROUPE.test(name)) reading.deny(TROUPE_DENIED);
     if (!name.startsWith('git')) continue;
+    if (!reading.spend((argv.length - index) * STEPS_A_WORD)) return;
     const rest = argv.slice(index + 1).map(({ text, known }) => ({ text, dynamic: !known }));
     let denied: string | null = null;
     if (name === 'git') denied = gitFloor(rest, open);

@@ -3,7 +3,7 @@
  * judged by `evaluate`; nothing here knows rules.
  */
 import type { Word } from 'unbash';
-import { FOLDERS_MAX, REASONS_MAX } from '../limits.ts';
+import { FOLDERS_MAX, REASONS_MAX, STEPS_MAX } from '../limits.ts';
 import type { Access } from '../path-floor.ts';
 import type { Arg } from './arg.ts';
 
@@ -59,6 +59,20 @@ export class Reading {
   keep(word: Word, arg: Arg): void {
     this.args ??= new Map();
     this.args.set(word, arg);
+  }
+
+  /** Work that was done for this call, in units of some ten nanoseconds. */
+  steps = 0;
+
+  /** P13: before work that grows with the call; false: it has had its share, and what is left of it is not looked at. */
+  spend(steps: number): boolean {
+    if (this.steps + steps <= STEPS_MAX) {
+      this.steps += steps;
+      return true;
+    }
+    this.steps = STEPS_MAX;
+    this.cut('it takes too long to look at each part of it');
+    return false;
   }
 
   /** Some of it was not read at all: what is missing may be anything, also what the floor refuses. */

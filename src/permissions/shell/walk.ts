@@ -354,6 +354,9 @@ function folderAfter(walk: Walk, argv: readonly Arg[], folders: Folders): Flow {
     } as const;
     walk.reading.uses.push(use);
   }
+  let chars = 0;
+  for (const one of folders.all) chars += one.length + text.length;
+  if (!walk.reading.spend(chars)) return anywhere;
   if (text.length > PATH_MAX || folders.all.some((one) => one.length > PATH_MAX)) {
     walk.reading.cut('the folder that `cd` goes to has too long a path');
     return anywhere;
