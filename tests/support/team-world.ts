@@ -1,4 +1,5 @@
 /** A run whose decisions are made one by one, with actors that do what a test says: records, replies and letters. */
+import { createHash } from 'node:crypto';
 import { asActorName, asCallId } from '../../src/kernel/index.ts';
 import {
   type ActorReply,
@@ -15,6 +16,7 @@ import { type Live, makeLive } from '../../src/supervisor/live.ts';
 import { applyRecord, makeRunState, type RunState } from '../../src/supervisor/state.ts';
 
 export const TIP: string = 'a'.repeat(40);
+const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 export interface Acted {
   readonly ok: boolean;
@@ -40,7 +42,7 @@ export class TeamWorld {
   constructor(file: RunFile) {
     this.file = file;
     this.state = makeRunState(file);
-    this.live = makeLive({ startedMonotonic: 0, wallUsedMs: 0, tip: TIP });
+    this.live = makeLive({ startedMonotonic: 0, wallUsedMs: 0, tip: TIP, hash });
     this.step({ type: 'started' });
   }
 
@@ -184,7 +186,7 @@ export class TeamWorld {
     this.monotonicMs = 5_000;
     this.inboxes.clear();
     this.state = this.replayed();
-    this.live = makeLive({ startedMonotonic: this.monotonicMs, wallUsedMs: 0, tip: TIP });
+    this.live = makeLive({ startedMonotonic: this.monotonicMs, wallUsedMs: 0, tip: TIP, hash });
     this.step({ type: 'resumed', left: [], damage: [] });
   }
 

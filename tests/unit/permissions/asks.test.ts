@@ -164,6 +164,14 @@ test('P32: fifty actors that ask at once take turns, and equal questions are one
   expect(openAsks(queue.state)).toHaveLength(150);
 });
 
+test('P32: who asks much and early does not keep the others waiting', () => {
+  const queue = new Queue();
+  for (let what = 0; what < 3; what += 1) queue.run({ kind: 'create', actor: 0, what });
+  for (const actor of [1, 2]) queue.run({ kind: 'create', actor, what: 10 + actor });
+  const order = openAsks(queue.state).map((ask) => ask.waiters[0]?.actor);
+  expect(order).toEqual(['actor-0', 'actor-1', 'actor-2', 'actor-0', 'actor-0']);
+});
+
 test('P30: the beginning of an id names an ask only with four characters of its own', () => {
   const queue = new Queue();
   queue.run({ kind: 'create', actor: 1, what: 1 });

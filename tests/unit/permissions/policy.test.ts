@@ -130,6 +130,26 @@ profiles:
   expect(as('run7/lead/impl-2/deep', 'ls')).toBe('allow');
 });
 
+test('P3: what a parent may not do or is asked about, its children may not either, whatever their own profile says (E05)', () => {
+  const policy = policyFrom(`version: 1
+actors:
+  "lead": { profile: strict }
+  "lead/ada": { profile: careful }
+  "lead/ada/*": { profile: free }
+profiles:
+  strict: { rules: [{ id: no-x, effect: deny, tool: bash, argv: [xx], reason: not here }] }
+  careful: { rules: [{ id: ask-y, effect: ask, tool: bash, argv: [yy] }] }
+  free: { rules: [{ id: all, effect: allow, tool: bash, argv: [{ in: [xx, yy, zz] }] }] }
+`);
+  const as = (actor: string, command: string): string => bash(command, policy, { actor }).action;
+  expect(as('run7/lead/ada/ada-sub-1', 'zz')).toBe('allow');
+  expect(as('run7/lead/ada/ada-sub-1', 'xx')).toBe('deny');
+  expect(as('run7/lead/ada/ada-sub-1', 'yy')).toBe('ask');
+  expect(as('run7/lead/bo', 'xx')).toBe('deny');
+  // Not the other way: a child's rules are no parent's.
+  expect(as('run7/lead/ada', 'zz')).toBe('ask');
+});
+
 test('modes: edits, reading only, locked, and the sandbox that allows what needs nothing outside', () => {
   const mode = (name: string) => policyFrom(`version: 1\nmode: ${name}\n`);
   expect(tool('write_file', { path: 'a' }, mode('ask')).action).toBe('ask');
