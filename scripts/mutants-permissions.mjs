@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { values } = parseArgs({ options: { only: { type: 'string' } } });
-const config = 'tests/sim/permissions/mutants.config.ts';
+const config = 'tests/sim/permissions/mutants-config.ts';
 const folder = mkdtempSync(join(tmpdir(), 'troupe-mutants-'));
 
 function vitest(file, mutant) {

@@ -195,16 +195,16 @@ export const guardMutants: Readonly<Record<string, GuardMutant>> = {
       'if (tightened === undefined) return judged;',
     ),
     test: BROKER,
-    name: 'P40: whatever hooks say',
+    name: 'P40: a hook that wants',
   },
-  'what a hook wrote is not judged': {
+  'what a hook wrote is not judged from the start': {
     edits: one(
       'supervisor/decide/hooks.ts',
-      '    ? { asking, again: true }',
-      "    ? { asking: { ...asking, hooked: true, approval: { digest: '', by: '' } }, again: false }",
+      '? { asking, again: true }',
+      '? { asking: { ...asking, hooked: true }, again: false }',
     ),
     test: BROKER,
-    name: 'P40: whatever hooks say',
+    name: 'P41: what a hook wrote',
   },
   'a hook that fails lets by': {
     edits: one(
@@ -222,7 +222,7 @@ export const guardMutants: Readonly<Record<string, GuardMutant>> = {
       '  if (reason === undefined) {\n    return {\n      ...judged,',
     ),
     test: 'tests/unit/supervisor/team/plans.test.ts',
-    name: 'A6',
+    name: 'A8: refuses',
   },
   'no deadline': {
     edits: one(
@@ -248,8 +248,8 @@ export const guardMutants: Readonly<Record<string, GuardMutant>> = {
       "const reason = 'the rules have decided about it meanwhile';\n",
       "const reason = 'the rules have decided about it meanwhile';\n  if (reason !== '') return;\n",
     ),
-    test: QUEUE,
-    name: QUEUE_NAME,
+    test: BROKER,
+    name: 'P30: a call that comes back',
   },
   'a grant is lost between the journals': {
     edits: one(
@@ -257,8 +257,8 @@ export const guardMutants: Readonly<Record<string, GuardMutant>> = {
       "for (const grant of draft.state.asks.unkept.values()) draft.effect({ type: 'grant.keep', grant });",
       '',
     ),
-    test: QUEUE,
-    name: QUEUE_NAME,
+    test: BROKER,
+    name: 'P33: a grant for the workspace',
   },
   'acts before the decision is durable': {
     edits: one(
@@ -339,11 +339,20 @@ export const guardMutants: Readonly<Record<string, GuardMutant>> = {
   },
   'a wrong token is taken': {
     edits: one(
-      'ipc/connection.ts',
-      'if (!this.options.isToken(checked.params.token)) {',
-      "if (checked.params.token === '') {",
+      'ipc/client-session.ts',
+      "if (identity === null) {\n      return this.#deny(id, 'ipc/token'",
+      "if (identity === null && token === '') {\n      return this.#deny(id, 'ipc/token'",
     ),
     test: 'tests/contract/ipc.test.ts',
     name: 'I1',
+  },
+  'an actor may answer asks': {
+    edits: one(
+      'ipc/identity.ts',
+      'if (info?.roles.includes(role) === true) return null;',
+      'if (info !== undefined || role === null) return null;',
+    ),
+    test: 'tests/contract/wire-roles.test.ts',
+    name: 'a role is refused',
   },
 };

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { asActorName, asCallId } from '../../../src/kernel/index.ts';
-import { factsOfCall, openAsks } from '../../../src/permissions/index.ts';
+import { factsOfCall, openAsks, teamLayer } from '../../../src/permissions/index.ts';
 import type { CallFacts, Hook, PermissionRule, RunFile } from '../../../src/protocol/index.ts';
 import { judgeFor } from '../../../src/supervisor/decide/judging.ts';
 import type { Effect } from '../../../src/supervisor/effect.ts';
@@ -174,6 +174,112 @@ test('P30: nobody answers in time: denied, and the actor goes on', () => {
   expect(decisionOf(at, call)).toBe('deny');
 });
 
+test.each([
+  ['allow', 1],
+  ['deny', 0],
+] as const)(
+  'P30: a call that comes back after a restart, and that rules %s by now, asks nobody any more',
+  (effect, runs) => {
+    const at = world();
+    const call = bash(at, 'other');
+    const [ask] = asksOpen(at);
+    at.restart();
+    const layer = teamLayer({ default: 'ask', rules: [rule(effect, 'other')] }, null);
+    at.live.policy = { revision: 'next', layers: [layer], pins: {} };
+    calls -= 1;
+    expect(bash(at, 'other')).toBe(call);
+    expect(decisionOf(at, call)).toBe(effect);
+    expect(ran(at)).toHaveLength(runs);
+    expect(asksOpen(at)).toEqual([]);
+    expect(at.state.asks.ended.get(ask?.id ?? '')).toMatchObject({ how: 'withdrawn' });
+    // A person who answers now is told so, and nothing runs a second time.
+    const effects = answer(at, ask?.id ?? '', 'allow');
+    expect(effects.find((one) => one.type === 'refuse')).toMatchObject({
+      error: { code: 'ask/answered' },
+    });
+    expect(ran(at)).toHaveLength(runs);
+  },
+);
+
+test('P33: a grant for the workspace that a crash kept from its journal is written by the next term, once', () => {
+  const at = world();
+  bash(at, 'other');
+  const given = { digest: null, effect: 'allow', scope: 'workspace', days: 7 } as const;
+  const id = asksOpen(at)[0]?.id ?? '';
+  at.step({ type: 'ask.answer', token: 1, id, by: 'user', reason: null, ...given });
+  const keeps = (): string[] =>
+    at.effects.flatMap((one) => (one.type === 'grant.keep' ? [one.grant.id] : []));
+  const [grant = ''] = keeps();
+  expect(grant).toMatch(/^grant_/);
+  at.restart();
+  expect(keeps()).toEqual([grant]);
+  at.step({ type: 'rules.changed', kept: grant });
+  at.restart();
+  expect(keeps()).toEqual([]);
+});
+
+const HOOK: Hook = {
+  id: 'h1',
+  on: 'before_tool',
+  tools: null,
+  run: 'true',
+  timeoutMs: 1_000,
+  origin: 'config',
+};
+
+/** The hooks that run now have this to say; false when none run. */
+function say(at: TeamWorld, word: HookSaid, input: unknown): boolean {
+  const run = at.effects.find((effect) => effect.type === 'hooks.run');
+  if (run?.type !== 'hooks.run' || run.work.request === undefined) return false;
+  const { name, incarnation, id, asked, pass } = run.work.request;
+  at.step({
+    type: 'request',
+    name,
+    incarnation,
+    upward: { id, request: { ...asked, input } },
+    hooked: {
+      work: run.work.id,
+      pass: pass + (word.outcome === 'rewrite' ? 1 : 0),
+      said: [word],
+    },
+  });
+  return true;
+}
+
+test('P41: what a hook wrote is a new call: rules and hooks look at it from the start', () => {
+  const at = world();
+  (at.live.hooks as Hook[]).push(HOOK);
+  const first = bash(at, 'fine');
+  const wrote = { command: 'fine too' };
+  expect(say(at, { hook: 'h1', outcome: 'rewrite', input: wrote, ms: 1 }, wrote)).toBe(true);
+  expect(ran(at)).toEqual([]);
+  expect(say(at, { hook: 'h1', outcome: 'none', ms: 1 }, wrote)).toBe(true);
+  expect(ran(at).map((text) => text.replaceAll("'", '').trim())).toEqual(['fine too']);
+  expect(decisionOf(at, first)).toBe('allow');
+  const denied = { command: 'nope' };
+  const second = bash(at, 'fine');
+  say(at, { hook: 'h1', outcome: 'rewrite', input: denied, ms: 1 }, denied);
+  expect(decisionOf(at, second)).toBe('deny');
+});
+
+test('P40: a hook that wants a denied call asked about does not get it asked about', () => {
+  const at = world();
+  const happening = { event: { type: 'asks.due' } as const, now: at.now, monotonicMs: 0 };
+  const who = { state: at.state, live: at.live, happening, actor: { name: ADA } };
+  for (const command of COMMANDS) {
+    const call = { tool: 'bash', input: { command } };
+    const bare = judgeFor(who, call);
+    for (const action of ['ask', 'deny'] as const) {
+      const tightened = { action, rule: 'hook:h1', reason: 'it wants it' };
+      const judged = judgeFor({ ...who, tightened }, call);
+      expect(STRICT[judged.action], `${command} ${action}`).toBe(
+        Math.max(STRICT[bare.action], STRICT[action]),
+      );
+      if (judged.action === 'ask') expect(judged.offer()).toBeNull();
+    }
+  }
+});
+
 const STRICT = { allow: 0, ask: 1, deny: 2 } as const;
 const COMMANDS = ['fine', 'nope', 'perhaps', 'other', 'fine; nope', 'cat ~/.ssh/id_rsa'];
 const said: fc.Arbitrary<HookSaid> = fc.record({
@@ -190,14 +296,6 @@ function outcomeOf(at: TeamWorld, call: string): 'allow' | 'ask' | 'deny' {
 }
 
 test('P40: whatever hooks say, a call is never freer than the rules have it, and what they wrote is judged like any input', () => {
-  const hook: Hook = {
-    id: 'h1',
-    on: 'before_tool',
-    tools: null,
-    run: 'true',
-    timeoutMs: 1_000,
-    origin: 'config',
-  };
   fc.assert(
     fc.property(
       fc.boolean(),
@@ -205,24 +303,15 @@ test('P40: whatever hooks say, a call is never freer than the rules have it, and
       fc.array(said, { maxLength: 4 }),
       (attended, command, words) => {
         const at = world(attended);
-        (at.live.hooks as Hook[]).push(hook);
+        (at.live.hooks as Hook[]).push(HOOK);
         const call = bash(at, command);
         let input: unknown = { command };
         let heard: string | null = null;
         for (const word of words) {
-          const run = at.effects.find((effect) => effect.type === 'hooks.run');
-          if (run?.type !== 'hooks.run' || run.work.request === undefined) break;
-          const { name, incarnation, id, asked, pass } = run.work.request;
+          const wanted = word.outcome === 'rewrite' ? word.input : input;
+          if (!say(at, word, wanted)) break;
+          input = wanted;
           heard = word.outcome;
-          const rewrites = word.outcome === 'rewrite';
-          if (rewrites) ({ input } = word);
-          at.step({
-            type: 'request',
-            name,
-            incarnation,
-            upward: { id, request: { ...asked, input } },
-            hooked: { work: run.work.id, pass: pass + (rewrites ? 1 : 0), said: [word] },
-          });
         }
         // Still with its hooks: nothing of it runs.
         if (at.live.hooking.has(asCallId(call))) {
