@@ -3,6 +3,7 @@
 import type { CheckAnswer } from '../protocol/views.ts';
 import { planOf } from '../tasks/index.ts';
 import type { ControlDeps } from './deps.ts';
+import { requirePolicy } from './doctor-policy.ts';
 import type { SettingsPlaces } from './settings.ts';
 import { loadTeam, type TeamFileQuery, warningTexts } from './team-file.ts';
 
@@ -15,6 +16,7 @@ export async function checkTeam(
   query: TeamFileQuery,
 ): Promise<CheckAnswer> {
   const loaded = await loadTeam(deps, places, { ...query, withoutKeys: true });
+  const policy = await requirePolicy(deps, places);
   const { team } = loaded;
   const { order, levels, criticalPath } = planOf(team.tasks);
   const lead = team.lead === null ? [] : [team.lead];
@@ -32,6 +34,6 @@ export async function checkTeam(
     criticalPath,
     members: [...lead, ...team.teammates].map((member) => member.name),
     problems: [],
-    warnings: warningTexts(loaded, query.name),
+    warnings: [...warningTexts(loaded, query.name), ...policy.map((one) => `note: ${one}`)],
   };
 }

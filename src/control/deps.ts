@@ -36,6 +36,8 @@ export interface ControlDeps {
   readonly parseEnv?: (text: string) => Readonly<Record<string, string | undefined>>;
   /** Folder of the skills that come with Troupe; left out: none. */
   readonly shippedSkills?: string;
+  /** Whether a path belongs to the administrator alone; left out: not asked. */
+  readonly ownedByAdmin?: (path: string) => boolean;
   /** What would hold commands here; tried out when asked for. Left out: not known. */
   readonly sandbox?: (places: Places) => Promise<SandboxReport>;
 }

@@ -15,6 +15,7 @@ import type { SandboxReport } from '../kernel/ports.ts';
 import { readKnownSeq } from '../supervisor/index.ts';
 import { examineConfig } from './doctor-config.ts';
 import { examinePayloads } from './doctor-payloads.ts';
+import { examineMemory, examinePolicies, examineRoom } from './doctor-policy.ts';
 import { listFolder } from './files.ts';
 import type { Finding } from './finding.ts';
 import { journalFolder, runFolder } from './places.ts';
@@ -50,7 +51,10 @@ export async function examine(workspace: Workspace): Promise<Finding[]> {
     if (!ofJournal.refused) findings.push(...(await payloads(workspace, run)));
   }
   findings.push(await examineSpool(workspace));
+  findings.push(await examineRoom(workspace.deps, places.state));
   findings.push(...(await examineConfig(workspace.deps, places)));
+  findings.push(...(await examinePolicies(workspace.deps, places)));
+  findings.push(...(await examineMemory(workspace.deps, places)));
   const report = await workspace.deps.sandbox?.(places);
   if (report !== undefined) findings.push(sandboxFinding(report));
   return (await workspace.redactor()).data(findings);

@@ -4,6 +4,7 @@
  */
 import { systemCode } from '../kernel/errors.ts';
 import type { Files } from '../kernel/ports.ts';
+import { whyNot } from '../kernel/unread.ts';
 import { ENTRIES_MAX, SMALL_BYTES_MAX } from './limits.ts';
 
 export interface FolderQuery {
@@ -47,14 +48,20 @@ async function linkOnTheWay(files: Files, root: string, folder: string): Promise
   return null;
 }
 
-/** Null: it is no regular file, a link where links are not followed, or far too large. */
+/** The bytes; or, as text, why a file of people's settings is not read. It never blocks and is bounded. */
 export async function readSmall(
   files: Files,
   path: string,
-  links: boolean,
-): Promise<Uint8Array | null> {
-  const stat = await files.stat(path);
-  if (stat === null || stat.size > SMALL_BYTES_MAX) return null;
-  if (stat.kind !== 'file' && !(links && stat.kind === 'link')) return null;
-  return files.readFile(path);
+  { links, max = SMALL_BYTES_MAX }: { readonly links: boolean; readonly max?: number },
+): Promise<Uint8Array | string> {
+  try {
+    const kind = (await files.stat(path))?.kind;
+    if (kind === 'link' && !links)
+      return 'it is a link, and links of a repository are not followed';
+    return await files.readFile(path, max);
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === '') throw error;
+    return whyNot(code, max);
+  }
 }

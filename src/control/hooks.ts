@@ -5,8 +5,10 @@
 import { formatProblem, hooksOf, parseConfig } from '../config/index.ts';
 import { EXIT, systemCode, TroupeError } from '../kernel/errors.ts';
 import { nearMatches } from '../kernel/ids.ts';
+import { whyNot } from '../kernel/unread.ts';
 import type { Hook, RunFile } from '../protocol/index.ts';
 import { TOOL_NAMES } from '../tools/index.ts';
+import { SMALL_BYTES_MAX } from './limits.ts';
 import { readTrust } from './trust-book.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -42,9 +44,15 @@ async function hooksIn(
   },
 ): Promise<readonly Hook[]> {
   const { path, prefix, isTrusted } = from;
-  const bytes = await deps.files.readFile(path).catch((error: unknown) => {
-    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error))) return null;
-    throw error;
+  const bytes = await deps.files.readFile(path, SMALL_BYTES_MAX).catch((error: unknown) => {
+    const code = systemCode(error);
+    if (['ENOENT', 'ENOTDIR'].includes(code)) return null;
+    throw new TroupeError({
+      code: 'control/hooks',
+      message: `${path}: ${whyNot(code, SMALL_BYTES_MAX)}`,
+      exit: EXIT.usage,
+      cause: error,
+    });
   });
   if (bytes === null) return [];
   if (isTrusted !== undefined && !isTrusted(deps.sha256(bytes))) return [];

@@ -17,6 +17,7 @@ export type { ControlDeps, Holder, LiveSource } from './deps.ts';
 export { type Desk, type JudgeOf } from './desk.ts';
 export { type DiffAnswer, type DiffQuery, diffOf } from './diff.ts';
 export { examine, sandboxFinding } from './doctor.ts';
+export { requirePolicy } from './doctor-policy.ts';
 export { errors as controlErrors } from './errors.ts';
 export { eventsOfRun, followEvents } from './events.ts';
 export { type ExportEntry, exportRun, type RunExport } from './export.ts';
@@ -95,7 +96,13 @@ export {
 } from './task-detail.ts';
 export { checkRunModels } from './team-file.ts';
 export { type CleanUp, cleanWorktrees, listWorktrees, type Removed } from './trees.ts';
-export { chooseTrustable, listTrustable, type Trustable, trustWords } from './trust.ts';
+export {
+  chooseTrustable,
+  listTrustable,
+  type Trustable,
+  trustWords,
+  untrustable,
+} from './trust.ts';
 export { readTrust, type TrustBook } from './trust-book.ts';
 export { type UsageAnswer, type UsageRow, usageOf } from './usage.ts';
 export { type Whereabouts, whereIs } from './where.ts';

@@ -7,6 +7,7 @@
  */
 import { parsePolicy } from '../config/index.ts';
 import { EXIT, isTroupeError, systemCode, TroupeError } from '../kernel/errors.ts';
+import { whyNot } from '../kernel/unread.ts';
 import { checkPolicy, type Layer } from '../permissions/index.ts';
 import type { PolicyFile, PolicySnapshot } from '../protocol/index.ts';
 import type { ControlDeps } from './deps.ts';
@@ -94,6 +95,36 @@ export function reloadLayers(
   );
 }
 
+export interface LayerState {
+  readonly name: Layer['name'];
+  readonly path: string;
+  /** Null: there is no such file, or it can't be used. */
+  readonly layer: Layer | null;
+  readonly error: TroupeError | null;
+  readonly warnings: readonly string[];
+}
+
+/** Each place by itself: what is wrong with one hides nothing of the others. */
+export async function layerStates(
+  deps: Deps,
+  places: PolicyPlaces,
+  isTrusted: (hash: string) => boolean,
+): Promise<LayerState[]> {
+  const states: LayerState[] = [];
+  for (const place of await placesOf(deps, places, null)) {
+    const { name, path } = place;
+    const warnings: string[] = [];
+    try {
+      if (name === 'admin') requireOwned(places, path);
+      const layer = await readLayer(deps, { isTrusted }, { place, needed: false, warnings });
+      states.push({ name, path, layer, error: null, warnings });
+    } catch (error) {
+      states.push({ name, path, layer: null, error: asPolicyError(error, place), warnings });
+    }
+  }
+  return states;
+}
+
 const NOTHING: PolicyFile = {
   version: 1,
   defaults: {},
@@ -165,7 +196,7 @@ async function placesOf(
 
 async function readLayer(
   deps: Deps,
-  sources: LayerSources,
+  sources: Pick<LayerSources, 'isTrusted'>,
   o: { readonly place: Place; readonly needed: boolean; readonly warnings: string[] },
 ): Promise<Layer | null> {
   const { place, needed, warnings } = o;
@@ -189,21 +220,15 @@ async function readPolicy(
 ): Promise<Uint8Array | null> {
   const { shown } = o;
   try {
-    const stat = await files.stat(path);
-    if (stat?.kind === 'other') throw unusable(shown, 'it is no regular file');
-    // A link in a repository leads wherever its author likes: to a device without end, or to a pipe.
-    if (stat?.kind === 'link' && !o.mayLink) throw unusable(shown, 'it is a link');
-    if (stat !== null && stat.size > POLICY_BYTES_MAX) throw unusable(shown, 'it is too large');
-    return await files.readFile(path);
+    // A link in a repository leads wherever its author likes.
+    if (!o.mayLink && (await files.stat(path))?.kind === 'link')
+      throw unusable(shown, 'it is a link');
+    return await files.readFile(path, POLICY_BYTES_MAX);
   } catch (error) {
     if (isTroupeError(error)) throw error;
     const code = systemCode(error);
     if (!o.needed && (code === 'ENOENT' || code === 'ENOTDIR')) return null;
-    const why =
-      { ENOENT: 'there is no such file', EISDIR: 'it is a folder', EACCES: 'it may not be read' }[
-        code
-      ] ?? code;
-    throw unusable(shown, why, error);
+    throw unusable(shown, whyNot(code, POLICY_BYTES_MAX), error);
   }
 }
 

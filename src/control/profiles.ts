@@ -105,9 +105,11 @@ async function readLevel(files: Files, reading: Reading): Promise<void> {
     // What explains the folder to people is no profile.
     if (name.toLowerCase() === 'readme.md') continue;
     const shown = `${level.shown}/${name}`;
-    const source = await readSmall(files, `${level.folder}/${name}`, level.from === 'user');
-    if (source === null) {
-      found.notes.push(`note: ${shown} is no regular file and is not read`);
+    const source = await readSmall(files, `${level.folder}/${name}`, {
+      links: level.from === 'user',
+    });
+    if (typeof source === 'string') {
+      found.notes.push(`note: ${shown} is not used: ${source}`);
       continue;
     }
     readOne(reading, { shown, stem: name.slice(0, -'.md'.length), source, here });

@@ -110,8 +110,8 @@ async function readIf(
 ): Promise<Uint8Array | string> {
   try {
     if ((await files.stat(path)) === null) return 'missing';
-    const bytes = await readSmall(files, path, links);
-    return bytes ?? 'it is no regular file, or far too large, and is not read';
+    const read = await readSmall(files, path, { links });
+    return typeof read === 'string' ? `${read}: it is not used` : read;
   } catch (error) {
     const code = systemCode(error);
     if (code === 'ENOTDIR') return 'missing';

@@ -12,6 +12,7 @@ import {
   type Repository,
   resolveBase,
 } from '../worktree/index.ts';
+import { requirePolicy } from './doctor-policy.ts';
 import { errors } from './errors.ts';
 import { treesUnder } from './places.ts';
 import { cassettesFor } from './replay.ts';
@@ -54,6 +55,8 @@ export async function prepareRun(
   const id = await chooseId(workspace, team, options.runId);
   const baseCommit = await resolveBase(repository, team.base);
   await checkBranchNamespace(repository, id);
+  // Said before anything is made: a run without a policy that can be read decides nothing.
+  await requirePolicy(deps, places);
   const { copy, link, root } = team.worktree;
   await planCarry(repository, { copies: copy, setupLinks: link });
   const home = deps.env['HOME'] ?? '/';

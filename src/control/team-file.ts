@@ -12,6 +12,7 @@ import {
 } from '../config/index.ts';
 import { EXIT, isTroupeError, systemCode, TroupeError } from '../kernel/errors.ts';
 import { asCallId } from '../kernel/ids.ts';
+import { whyNot } from '../kernel/unread.ts';
 import { checkPolicy } from '../permissions/index.ts';
 import type { SkillFile, Team } from '../protocol/team.ts';
 import { checkBudget, checkModel, providerFor } from '../providers/index.ts';
@@ -19,6 +20,7 @@ import { validateTasks } from '../tasks/index.ts';
 import { TOOL_NAMES } from '../tools/index.ts';
 import type { ControlDeps } from './deps.ts';
 import { folderOf, readText } from './files.ts';
+import { SMALL_BYTES_MAX } from './limits.ts';
 import { type PlacedModel, readProfiles } from './profiles.ts';
 import { problemsError, readSettings, type SettingsPlaces } from './settings.ts';
 import { readSkills, skillNames, skillsOfTeam } from './skills.ts';
@@ -123,15 +125,11 @@ function modelsOf(team: Team): string[] {
 const FILE_HINT = '`troupe init` writes a team file to start from.';
 
 async function readTeamFile(deps: ControlDeps, path: string, name: string): Promise<Uint8Array> {
-  await requireRegularFile(deps, path, name);
   try {
-    return await deps.files.readFile(path);
+    return await deps.files.readFile(path, SMALL_BYTES_MAX);
   } catch (error) {
     const code = systemCode(error);
-    const why =
-      { ENOENT: 'there is no such file', EISDIR: 'it is a folder', EACCES: 'it may not be read' }[
-        code
-      ] ?? code;
+    const why = whyNot(code, SMALL_BYTES_MAX);
     throw new TroupeError({
       code: 'control/team-file',
       message: `${name}: ${why}`,
@@ -140,17 +138,6 @@ async function readTeamFile(deps: ControlDeps, path: string, name: string): Prom
       cause: error,
     });
   }
-}
-
-/** What is no file may never end (a FIFO, /dev/zero); a link may lead to one that is. */
-async function requireRegularFile(deps: ControlDeps, path: string, name: string): Promise<void> {
-  const stat = await deps.files.stat(path).catch(() => null);
-  if (stat?.kind !== 'other') return;
-  throw new TroupeError({
-    code: 'control/team-file',
-    message: `${name}: it is no regular file`,
-    exit: EXIT.usage,
-  });
 }
 
 function checkedModel(model: string | undefined): string | undefined {

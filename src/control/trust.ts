@@ -2,12 +2,13 @@
  * What of a repository can be trusted: the files that tell agents what they may do, who they are and what they can call.
  * Until a person trusts their content they are data that nobody follows (a policy's deny and ask rules excepted).
  */
-import { parseConfig, parsePolicy } from '../config/index.ts';
+import { formatProblem, parseConfig, parsePolicy } from '../config/index.ts';
 import { EXIT, systemCode, TroupeError } from '../kernel/errors.ts';
 import { checkPolicy } from '../permissions/index.ts';
 import type { PermissionRule, PolicyFile, TrustRecord } from '../protocol/index.ts';
 import type { Trustable, TrustKind } from '../protocol/views.ts';
 import { listFolder } from './files.ts';
+import { readSmall as readBounded } from './folders.ts';
 import { TRUST_BYTES_MAX, TRUST_DEPTH_MAX, TRUST_FILES_MAX } from './limits.ts';
 import { trustableSkills } from './skills.ts';
 import { readTrust } from './trust-book.ts';
@@ -45,6 +46,33 @@ export async function listTrustable(workspace: Workspace): Promise<readonly Trus
     rows.push({ path, kind: 'skills', hash, trusted: isTrusted(hash), allows: [] });
   }
   return rows.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** Files that trust would be about if they could be used, each with its place and why it can't. */
+export async function untrustable(workspace: Workspace): Promise<readonly string[]> {
+  const { deps, places } = workspace;
+  const told: string[] = [];
+  const paths = FILES.map(([path]) => path);
+  for (const [folder] of FOLDERS) {
+    const stat = await deps.files.stat(`${places.workspace}/${folder}`).catch(() => null);
+    if (stat !== null && stat.kind !== 'directory') told.push(`${folder}: it is no folder`);
+    if (stat?.kind !== 'directory') continue;
+    const names = await listFolder(deps.files, `${places.workspace}/${folder}`);
+    paths.push(...names.slice(0, TRUST_FILES_MAX).map((name) => `${folder}/${name}`));
+  }
+  for (const path of paths) {
+    const whole = `${places.workspace}/${path}`;
+    const kind = (await deps.files.stat(whole).catch(() => null))?.kind;
+    if (kind === undefined || kind === 'directory') continue;
+    const read = await readBounded(deps.files, whole, { links: false, max: TRUST_BYTES_MAX });
+    if (typeof read === 'string') told.push(`${path}: ${read}`);
+    else if (path === '.troupe/policy.yaml') {
+      const parsed = parsePolicy(read, checkPolicy);
+      if (parsed.kind === 'ok') continue;
+      told.push(...parsed.problems.map((problem) => formatProblem(path, problem)));
+    }
+  }
+  return told;
 }
 
 /** The rows that a person named, by path or by folder; all without names. Throws `control/trust` for one that is none. */
@@ -109,7 +137,7 @@ async function readSmall({ deps, places }: Workspace, path: string): Promise<Uin
   try {
     const stat = await deps.files.stat(whole);
     if (stat?.kind !== 'file' || stat.size > TRUST_BYTES_MAX) return null;
-    return await deps.files.readFile(whole);
+    return await deps.files.readFile(whole, TRUST_BYTES_MAX);
   } catch (error) {
     if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(systemCode(error))) return null;
     throw error;

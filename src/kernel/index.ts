@@ -7,3 +7,4 @@ export * from './ids.ts';
 export * from './invariant.ts';
 export * from './ports.ts';
 export * from './time.ts';
+export * from './unread.ts';

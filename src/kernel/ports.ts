@@ -47,7 +47,11 @@ export interface FileHandle {
 export interface Files {
   /** `append`: create when missing, write at the end. `create`: fail with EEXIST when it is there. `read`: read only. */
   open(path: string, mode: 'append' | 'create' | 'read'): Promise<FileHandle>;
-  readFile(path: string): Promise<Uint8Array>;
+  /**
+   * The whole of a regular file, also behind a link. Never waits: a pipe, a socket or a device is `ENXIO`, a folder `EISDIR`,
+   * and what is longer than `bytesMax` is `EFBIG`, also when it grows meanwhile.
+   */
+  readFile(path: string, bytesMax?: number): Promise<Uint8Array>;
   /** lstat: does not follow a link; null when missing. */
   stat(path: string): Promise<FileStat | null>;
   /** Names in a directory, sorted; rejects ENOENT when missing. */

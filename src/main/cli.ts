@@ -4,6 +4,9 @@
  */
 import { readFileSync } from 'node:fs';
 import { makeIo, runCli } from '../cli/index.ts';
+import { allowManyWaits } from './many-waits.ts';
+
+allowManyWaits();
 
 const io = makeIo(process);
 

@@ -15,6 +15,7 @@ import {
   NodeExec,
   NodeFiles,
   NodeProcessTable,
+  ownedByAdmin,
   readLockHolder,
   StructuredCodec,
   SystemClock,
@@ -38,6 +39,7 @@ export function makeMachine(io: Io, version: string): Machine {
     version,
     live: makeLiveSource(io, files),
     parseEnv,
+    ownedByAdmin,
     shippedSkills: fileURLToPath(new URL('../../skills', import.meta.url)),
     async sandbox(places) {
       const { sandboxOf } = await import('./sandbox.ts');

@@ -9,6 +9,8 @@ import { systemCode } from '../kernel/index.ts';
 const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
 const SWEEP_MS = 1000;
+/** Room for a file that says it is empty, as those of `/proc` do. */
+const GROWTH = 4096;
 const FLAGS = { append: 'a+', create: 'ax+', read: 'r' } as const;
 
 const openFile = promisify(fs.open);
@@ -23,8 +25,27 @@ export class NodeFiles implements Files {
     return new NodeFileHandle(await openFile(file, FLAGS[mode], FILE_MODE));
   }
 
-  async readFile(file: string): Promise<Uint8Array> {
-    return await fsp.readFile(file);
+  async readFile(file: string, bytesMax: number = Number.POSITIVE_INFINITY): Promise<Uint8Array> {
+    const handle = await fsp.open(file, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
+    try {
+      const stat = await handle.stat();
+      if (stat.isDirectory()) throw readError('EISDIR', 'it is a folder', file);
+      if (!stat.isFile()) throw readError('ENXIO', 'it is no regular file', file);
+      if (stat.size > bytesMax) throw readError('EFBIG', 'it is too large', file);
+      if (bytesMax === Number.POSITIVE_INFINITY) return await handle.readFile();
+      const bytes = new Uint8Array(Math.max(stat.size, GROWTH) + 1);
+      let filled = 0;
+      for (;;) {
+        const { bytesRead } = await handle.read(bytes, filled, bytes.length - filled, filled);
+        filled += bytesRead;
+        if (bytesRead === 0) return bytes.slice(0, filled);
+        if (filled > bytesMax || filled === bytes.length) {
+          throw readError('EFBIG', 'it is too large, or grows while it is read', file);
+        }
+      }
+    } finally {
+      await handle.close();
+    }
   }
 
   async stat(file: string): Promise<FileStat | null> {
@@ -144,6 +165,10 @@ class NodeFileHandle implements FileHandle {
       });
     });
   }
+}
+
+function readError(code: string, why: string, file: string): Error {
+  return Object.assign(new Error(`${code}: ${why}, read '${file}'`), { code });
 }
 
 function closedError(): Error {

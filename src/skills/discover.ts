@@ -7,7 +7,7 @@
  * - K2 What is not in use shadows nothing.
  */
 import type { Problem } from '../config/index.ts';
-import { type Files, systemCode } from '../kernel/index.ts';
+import { type Files, systemCode, whyNot } from '../kernel/index.ts';
 import type { SkillFile } from '../protocol/index.ts';
 import { BUNDLED_BYTES_MAX, BUNDLED_DEPTH_MAX, BUNDLED_MAX, SKILLS_MAX } from './limits.ts';
 import { parseSkill } from './parse-skill.ts';
@@ -72,9 +72,12 @@ export async function readFolder(
   const main =
     names.find((name) => name === 'SKILL.md') ?? names.find((name) => name === 'skill.md');
   if (main === undefined) return null;
-  const own = await deps.files.stat(`${root}/${main}`);
-  if (own?.kind !== 'file' && !(mayLink && own?.kind === 'link')) return null;
-  const bytes = await deps.files.readFile(`${root}/${main}`);
+  const shown = `${level.shown}/${folder}/${main}`;
+  const bytes = await readMain(deps, `${root}/${main}`, mayLink);
+  if (typeof bytes === 'string') {
+    const problems = [{ path: '', line: 1, column: 1, message: bytes }];
+    return { skill: null, folder, from: level.from, shown, problems, advice: [], sha256: null };
+  }
   const { skill, problems, advice } = parseSkill(bytes, folder);
   const bundle = await readBundle(deps, root, main);
   return {
@@ -89,11 +92,29 @@ export async function readFolder(
           },
     folder,
     from: level.from,
-    shown: `${level.shown}/${folder}/${main}`,
+    shown,
     problems,
     advice,
     sha256: bundle.sha256,
   };
+}
+
+/** Its bytes, or why it is not read. */
+async function readMain(
+  { files }: DiscoverDeps,
+  path: string,
+  mayLink: boolean,
+): Promise<Uint8Array | string> {
+  try {
+    const kind = (await files.stat(path))?.kind;
+    if (kind === 'link' && !mayLink)
+      return 'it is a link, and links of a repository are not followed';
+    return await files.readFile(path, BUNDLED_BYTES_MAX);
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === '') throw error;
+    return whyNot(code, BUNDLED_BYTES_MAX);
+  }
 }
 
 /** The first usable one of each name, of those that are in use. */

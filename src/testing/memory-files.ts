@@ -123,11 +123,12 @@ export class MemoryFiles implements Files {
     return this.#handle(path, found, mode === 'append');
   }
 
-  async readFile(path: string): Promise<Uint8Array> {
+  async readFile(path: string, bytesMax: number = Number.POSITIVE_INFINITY): Promise<Uint8Array> {
     if (!this.#enter('read', path)) return await never();
     const node = this.#find(path);
     if (node === null) throw systemError('ENOENT', 'open', path);
     if (node.kind !== 'file') throw systemError('EISDIR', 'read', path);
+    if (node.size > bytesMax) throw systemError('EFBIG', 'read', path);
     return node.read(0, node.size);
   }
 

@@ -1,4 +1,5 @@
 /** One suite for the `Files` port, run against the disk and against its twin in memory. */
+import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs/promises';
 import * as os from 'node:os';
 import * as path from 'node:path';
@@ -215,4 +216,37 @@ describe('NodeFiles', () => {
       await fs.rm(root, { recursive: true });
     }
   });
+});
+
+describe.each(Object.keys(subjects))('reading whole files: %s', (name) => {
+  test('what is longer than asked for is refused, up to it all is read', async () => {
+    const subject = await subjects[name]?.();
+    if (subject === undefined) throw new Error(name);
+    const file = `${subject.root}/a`;
+    const handle = await subject.files.open(file, 'create');
+    handle.write(bytes('x'.repeat(9000)));
+    await handle.close();
+    expect(await subject.files.readFile(file, 9000)).toHaveLength(9000);
+    expect(await codeOf(subject.files.readFile(file, 8999))).toBe('EFBIG');
+    expect(await codeOf(subject.files.readFile(subject.root, 10))).toBe('EISDIR');
+    await subject.end();
+  });
+});
+
+test('a pipe, a device and a link to one are refused without waiting; files that say they are empty are read', async () => {
+  const root = await fs.mkdtemp(path.join(os.tmpdir(), 'troupe-files-'));
+  const files = new NodeFiles();
+  execFileSync('mkfifo', [`${root}/pipe`]);
+  await fs.symlink(`${root}/pipe`, `${root}/to-pipe`);
+  await fs.symlink('/dev/zero', `${root}/to-zero`);
+  for (const one of ['pipe', 'to-pipe', 'to-zero']) {
+    expect(await codeOf(files.readFile(`${root}/${one}`))).toBe('ENXIO');
+  }
+  await fs.symlink(`${root}/b`, `${root}/a`);
+  await fs.symlink(`${root}/a`, `${root}/b`);
+  expect(await codeOf(files.readFile(`${root}/a`, 10))).toBe('ELOOP');
+  if (process.platform === 'linux') {
+    expect((await files.readFile('/proc/self/stat', 4000)).length).toBeGreaterThan(50);
+  }
+  await fs.rm(root, { recursive: true });
 });

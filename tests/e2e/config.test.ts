@@ -198,7 +198,7 @@ test('a link in the place of the config or of .env of a repository is not read',
   symlinkSync('/dev/zero', join(world.repo, '.env'));
   const { code, rows, of } = doctor();
   expect(code).toBe(1);
-  expect(of('config file')).toContain('config.yaml:1:1: it is no regular file');
-  expect(of('.env')).toContain('.env: it is no regular file');
+  expect(of('config file')).toContain('config.yaml:1:1: it is a link');
+  expect(of('.env')).toContain('.env: it is a link');
   expect(JSON.stringify(rows)).not.toContain('SECRET');
 });

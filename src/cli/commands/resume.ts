@@ -4,6 +4,7 @@ import {
   checkRunModels,
   controlErrors,
   recordingBeside,
+  requirePolicy,
   userConfigFolder,
   viewRun,
 } from '../../control/index.ts';
@@ -44,5 +45,6 @@ export async function run(
   const userConfig = userConfigFolder(workspace.deps.env);
   const team = { ...file.team, budget: { ...state.spending.budget, ...budget } };
   await checkRunModels(workspace.deps, { workspace: folder, userConfig }, team);
+  await requirePolicy(workspace.deps, workspace.places);
   return hostRun(context, { workspace, file, notes: [], mode: 'resume', budget });
 }

@@ -4,6 +4,7 @@ import {
   listTrustable,
   type Trustable,
   trustWords,
+  untrustable,
   type Workspace,
 } from '../../control/index.ts';
 import { EXIT, type ExitCode } from '../../kernel/errors.ts';
@@ -26,6 +27,9 @@ export async function run(
   }
   const workspace = await context.workspace();
   const paths = args.map((path) => relativeTo(workspace, context.io.cwd, path));
+  for (const line of await untrustable(workspace)) {
+    context.io.err.write(`troupe: not used and not trusted: ${safeLine(line)}\n`);
+  }
   const rows = chooseTrustable(await listTrustable(workspace), paths);
   if (flag(options, 'list')) {
     tell(context, rows, 'nothing here to trust\n');

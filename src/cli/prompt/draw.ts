@@ -1,7 +1,7 @@
 /** The question as lines, none wider than the terminal and no more than it has room for. Pure. */
 
 import { counted } from '../../kernel/counted.ts';
-import { askedBy, shortId, untilText } from '../text/ask.ts';
+import { askedBy, shortDigest, shortId, untilText } from '../text/ask.ts';
 import { exactText } from '../text/exact.ts';
 import { safeLine } from '../text/safe.ts';
 import type { Styles } from '../text/style.ts';
@@ -70,7 +70,9 @@ function askLines(state: PromptState, { now, styles, sandbox }: PromptDrawing): 
     ...folded(state).map((line) => `${' '.repeat(INDENT)}${line}`),
     cut(`  it     ${touches}`),
     cut(`  why    ${safeLine(shown.reason)} (rule ${safeLine(shown.rule)}); ${sandbox}`),
-    cut(`  until  ${untilText(shown, now)} · ${shortId(shown.id)}`),
+    cut(
+      `  until  ${untilText(shown, now)} · ${shortId(shown.id)} · digest ${shortDigest(shown.digest)}`,
+    ),
     ...(offer === null ? [] : [cut(`  a, w   ${exactText(safeLine(offer))}`)]),
     ...(state.note === '' ? [] : [styles.dim(cut(safeLine(state.note)))]),
     styles.bold(cut(keyLine(state, offer !== null))),

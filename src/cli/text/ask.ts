@@ -1,4 +1,5 @@
 /** One question to a person, as text: who asks, what exactly, what it touches, why it is asked, until when. Pure. */
+import { counted } from '../../kernel/counted.ts';
 import type { AskRow } from '../../protocol/ask.ts';
 import { inputText } from './exact.ts';
 import { safeLine } from './safe.ts';
@@ -11,6 +12,9 @@ const LINE_MAX = 2_000;
 
 /** As much of an id as people type. */
 export const shortId = (id: string): string => id.slice(0, 12);
+
+/** Enough of a digest to compare by eye; all of it is in `--json`. */
+export const shortDigest = (digest: string): string => safeLine(digest.slice(0, 16));
 
 export function askedBy(row: AskRow): string {
   const chain = row.ancestry.length > 1 ? ` (${row.ancestry.join(' > ')})` : '';
@@ -29,6 +33,7 @@ export function askText(row: AskRow, now: number, styles: Styles): string {
     ...row.touches.map((line, at) => `  ${at === 0 ? 'it      ' : '        '} ${safeLine(line)}`),
     `  why      ${safeLine(row.reason)} (rule ${safeLine(row.rule)})`,
     `  until    ${untilText(row, now)}`,
+    `  digest   ${shortDigest(row.digest)}: an answer counts for exactly this`,
     row.offer === null
       ? '  offered  this once only'
       : `  offered  from now on: ${safeLine(row.offer)}`,
@@ -51,5 +56,5 @@ function inputLines(row: AskRow): string[] {
   const left = lines.length - shown.length;
   return left === 0
     ? shown
-    : [...shown, `… ${left} more lines; all of it: troupe approvals --json`];
+    : [...shown, `… ${counted(left, 'more line')}; all of it: troupe approvals --json`];
 }

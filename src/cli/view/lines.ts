@@ -1,6 +1,7 @@
 /** One line per important thing that happened, for output that is no terminal. Pure. */
 import { SUPERVISOR, USER } from '../../kernel/ids.ts';
 import type { AskChange } from '../../protocol/ask.ts';
+import type { HookFact } from '../../protocol/hook.ts';
 import type {
   ActorChange,
   RunChange,
@@ -27,6 +28,7 @@ export function linesOf(record: StoredRunRecord, outputOf: OutputOf): string[] {
     ...(record.tasks ?? []).map(taskText),
     ...(record.team ?? []).map(teamText),
     ...(record.asks ?? []).map(askLine),
+    ...(record.hooks ?? []).map(hookLine),
     ...(record.mail ?? []).map((mail) =>
       mail.type === 'chat.message' ? `mail ${mail.from} → ${mail.to}: ${mail.body.text}` : null,
     ),
@@ -44,6 +46,16 @@ export function asksOnly(record: StoredRunRecord): string[] {
 
 const pick = ({ s, d, k, at, asks: _asks }: StoredRunRecord) =>
   ({ s, d, k, at }) as StoredRunRecord;
+
+/** What no mail and no call tells any more: the run is over when its last hooks are run. */
+export function lastHooks(record: StoredRunRecord): string[] {
+  return linesOf({ ...pick(record), hooks: record.hooks ?? [] }, () => '');
+}
+
+function hookLine({ on, hook, outcome, reason }: HookFact): string | null {
+  if (on !== 'run_finished' || outcome !== 'failed') return null;
+  return `the hook ${hook} (${on}) failed: ${reason ?? 'it gave no reason'}`;
+}
 
 /** What waits for a person says at once how to answer: this terminal can't. */
 function askLine(change: AskChange): string | null {

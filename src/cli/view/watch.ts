@@ -10,7 +10,7 @@ import { actorRows, runRow, type Supervisor, taskRows } from '../../supervisor/i
 import type { Context } from '../context.ts';
 import { openPrompt, type Prompt } from '../prompt/prompt.ts';
 import { drawView } from './draw.ts';
-import { asksOnly, linesOf, type OutputOf } from './lines.ts';
+import { asksOnly, lastHooks, linesOf, type OutputOf } from './lines.ts';
 import type { ViewModel } from './model.ts';
 import { openScreen } from './screen.ts';
 
@@ -98,6 +98,7 @@ function openView(options: WatchOptions): Watch {
     if (from !== run) return;
     lastMail = mailOf(record) ?? lastMail;
     prompt?.record(record);
+    for (const line of lastHooks(record)) screen.above(redactor.text(line));
     if (prompt === null) for (const line of asksOnly(record)) screen.above(redactor.text(line));
     soon();
   });

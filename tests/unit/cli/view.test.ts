@@ -290,3 +290,27 @@ test('exit codes follow how the run ended', () => {
     ),
   ).toEqual([0, 1, 1, 3, 130]);
 });
+
+test('the last hooks of a run are told when they fail: nobody reads mail any more', () => {
+  const hook = (on: 'run_finished' | 'task_finished', outcome: 'failed' | 'none') => ({
+    hook: 'ring',
+    on,
+    outcome,
+    reason: 'it ended with exit 1',
+    ms: 1,
+  });
+  const record = {
+    s: 9,
+    d: 8,
+    k: 'perm',
+    at: 't',
+    hooks: [
+      hook('run_finished', 'failed'),
+      hook('run_finished', 'none'),
+      hook('task_finished', 'failed'),
+    ],
+  } as unknown as StoredRunRecord;
+  expect(linesOf(record, () => '')).toEqual([
+    't the hook ring (run_finished) failed: it ended with exit 1\n',
+  ]);
+});
