@@ -112,7 +112,7 @@ export function reviewRefusal(plan: Plan | null, id: string, by: ActorName): str
       return null;
     case 'approved':
     case 'rejected':
-      return `${id} was ${plan.state} by ${plan.decidedBy ?? 'somebody'} already; nothing was changed`;
+      return `${id} was ${plan.state} by ${plan.decidedBy ?? 'somebody'} already`;
     case 'expired':
       return `${id} has expired without a decision; ${plan.by} may submit it again`;
     case 'superseded':
