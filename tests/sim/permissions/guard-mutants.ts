@@ -58,8 +58,8 @@ export const guardMutants: Readonly<Record<string, GuardMutant>> = {
       'if (found === undefined) return missing;',
       'if (found === undefined) return null;',
     ),
-    test: JUDGE,
-    name: 'an attended ask',
+    test: GRANTS,
+    name: 'P33: a grant counts',
   },
   'headless and asked all the same': {
     edits: one(
@@ -327,15 +327,6 @@ export const guardMutants: Readonly<Record<string, GuardMutant>> = {
     ),
     test: GRANTS,
     name: 'P33: a pinned file',
-  },
-  'a grant beats an ask rule': {
-    edits: one(
-      'permissions/judge.ts',
-      "decision.action === 'ask' && decision.grantable;",
-      "decision.action === 'ask';",
-    ),
-    test: GRANTS,
-    name: 'P1: no grant beats',
   },
   'a wrong token is taken': {
     edits: one(
