@@ -13,6 +13,7 @@ import { counted } from '../kernel/counted.ts';
 import { systemCode } from '../kernel/errors.ts';
 import type { SandboxReport } from '../kernel/ports.ts';
 import { readKnownSeq } from '../supervisor/index.ts';
+import { examineCron } from './cron.ts';
 import { examineConfig } from './doctor-config.ts';
 import { examinePayloads } from './doctor-payloads.ts';
 import { examineMemory, examinePolicies, examineRoom } from './doctor-policy.ts';
@@ -52,6 +53,7 @@ export async function examine(workspace: Workspace): Promise<Finding[]> {
   }
   findings.push(await examineSpool(workspace));
   findings.push(await examineRoom(workspace.deps, places.state));
+  findings.push(...(await examineCron(workspace)));
   findings.push(...(await examineConfig(workspace.deps, places)));
   findings.push(...(await examinePolicies(workspace.deps, places)));
   findings.push(...(await examineMemory(workspace.deps, places)));

@@ -12,6 +12,15 @@ export { budgetToResume, type MoreBudget } from './budget.ts';
 export { recordingOf } from './cassette.ts';
 export { type CheckAnswer, checkTeam } from './check.ts';
 export { compactActor } from './compact.ts';
+export {
+  type CronDetail,
+  checkJob,
+  cronHistory,
+  cronJob,
+  cronJobs,
+  isUp,
+  makeCronHost,
+} from './cron.ts';
 export { localZone, type NextSlot, nextSlots } from './cron-next.ts';
 export type { ControlDeps, Holder, LiveSource } from './deps.ts';
 export { type Desk, type JudgeOf } from './desk.ts';

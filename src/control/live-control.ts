@@ -108,6 +108,7 @@ export function makeLiveControl(options: LiveControlOptions): LiveControl {
       return { run: held, ...(await supervisor.decidePlan({ run: held, id, approve, feedback })) };
     },
     ...asksControl({ ...options, runOf, stateOf }),
+    editCron: (edit) => supervisor.cron.edit(edit, 'user'),
     stopRun: async ({ run, now, by }) => supervisor.stop({ run: runOf(run), now, by }),
     stopActor: async ({ run, name, now, by }) =>
       supervisor.stopActor({ run: runOf(run), name, now, by }),

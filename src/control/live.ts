@@ -4,6 +4,7 @@
  */
 import type { EventSubscription } from '../events/index.ts';
 import type { AskRow, GrantRow } from '../protocol/ask.ts';
+import type { CronEdit, CronEditResult } from '../protocol/cron.ts';
 import type { TroupeEvent } from '../protocol/event.ts';
 import type { ActorRow, PlanRow, RunRow, TaskRow, WhyRow } from '../protocol/shapes.ts';
 import type {
@@ -48,6 +49,8 @@ export interface LiveControl {
     readonly id: string;
     readonly by: string;
   }): Promise<{ readonly id: string }>;
+  /** Of a person. Rejects with `cron/…`. */
+  editCron(edit: CronEdit): Promise<CronEditResult>;
   stopRun(params: StopParams): Promise<RunRow>;
   stopActor(params: StopActorParams): Promise<ActorRow>;
   /** Reading, and what a person asks for in the repository; of any run, held or not. */

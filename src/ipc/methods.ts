@@ -53,6 +53,7 @@ export function makeHandlers({ control, tokens, wireLog }: HandlerDeps): Handler
       'rules.revoke': (params) => control.revokeGrant(params),
       'run.stop': (params) => control.stopRun(params),
       'actor.compact': (params) => control.compact(params),
+      'cron.edit': (params) => control.editCron(params),
       'actor.stop': (params) => control.stopActor(params),
       'trace.wire': (params, signal) => wireLog.read(params, signal),
       'token.issue': async ({ run, actor }) => ({ token: tokens.issue(run, actor) }),

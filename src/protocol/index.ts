@@ -5,6 +5,7 @@
 export * from './actor-wire.ts';
 export * from './ask.ts';
 export * from './audit.ts';
+export * from './cron.ts';
 export * from './envelope.ts';
 export * from './event.ts';
 export * from './hook.ts';

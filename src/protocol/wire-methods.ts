@@ -68,6 +68,7 @@ export const METHOD_INFO: { readonly [M in MethodName]: MethodInfo } = {
   'run.merge': change('Merges the branch of a run into one of the user’s.'),
   'run.stop': change('Stops a run; answered when nothing of it is left.'),
   'actor.stop': change('Stops one actor; its mail is kept.'),
+  'cron.edit': change('Adds, removes, pauses, resumes a recurring job, or runs it now.'),
   'actor.compact': change('Has an actor sum up the older part of its conversation.'),
   'skills.list': read('The skills that agents can load, and why others can’t be.'),
   'skills.check': { ...read('Holds skills against the specification.'), roles: PERSON },

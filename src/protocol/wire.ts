@@ -8,6 +8,7 @@
  */
 import { z } from 'zod';
 import type { AskRow, GrantRow, GrantScope } from './ask.ts';
+import type { CronEdit, CronEditResult, CronJob } from './cron.ts';
 import type { TroupeEvent } from './event.ts';
 import type { TrustRecord } from './policy.ts';
 import type { ActorRow, PlanRow, RunRow, TaskRow, WhyRow } from './shapes.ts';
@@ -201,6 +202,8 @@ export interface Methods extends DeskMethods, WireMethods {
   readonly 'run.stop': { readonly params: StopParams; readonly result: RunRow };
   readonly 'actor.compact': { readonly params: CompactParams; readonly result: CompactResult };
   readonly 'actor.stop': { readonly params: StopActorParams; readonly result: ActorRow };
+  /** Recurring jobs: added, removed, paused, gone on with, run now. */
+  readonly 'cron.edit': { readonly params: CronEdit; readonly result: CronEditResult };
   readonly 'events.subscribe': {
     readonly params: SubscribeParams;
     readonly result: SubscribeResult;
@@ -218,6 +221,10 @@ export type ResultOf<M extends MethodName> = Methods[M]['result'];
 
 /** Of a person's words on a plan; what is longer goes by `mail.send`. */
 const FEEDBACK_MAX = 16_384;
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
+}
 
 const name: z.ZodString = z.string().min(1).max(64);
 const run: z.ZodOptional<z.ZodString> = name.optional();
@@ -272,6 +279,11 @@ export const methodParams: { readonly [M in MethodName]: z.ZodType<ParamsOf<M>> 
   'run.stop': z.strictObject({ run, now: z.boolean(), by: name }),
   'actor.compact': z.strictObject({ run, name, focus: z.string().min(1).max(1000).optional() }),
   'actor.stop': z.strictObject({ run, name, now: z.boolean(), by: name }),
+  'cron.edit': z.discriminatedUnion('type', [
+    // Checked whole by the one who reads it, from the wire as from the journal.
+    z.strictObject({ type: z.literal('add'), job: z.custom<CronJob>(isObject) }),
+    z.strictObject({ type: z.enum(['remove', 'pause', 'resume', 'trigger']), name }),
+  ]),
   'events.subscribe': z.strictObject({
     run,
     from: z

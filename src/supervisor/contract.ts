@@ -4,6 +4,8 @@ import type { Clock, Codec, Exec, Files, Logger, Random } from '../kernel/index.
 import type {
   ActorRow,
   Budget,
+  CronEdit,
+  CronEditResult,
   Grant,
   GrantScope,
   Hook,
@@ -15,6 +17,7 @@ import type {
 } from '../protocol/index.ts';
 import type { DecidePlanParams, DecidePlanResult } from '../protocol/wire.ts';
 import type { Repository } from '../worktree/index.ts';
+import type { CronHost } from './cron/contract.ts';
 import type { CompactWish, Liveness } from './live.ts';
 import type { PolicySource } from './policy-source.ts';
 import type { MachineSandbox } from './run-sandbox.ts';
@@ -54,6 +57,8 @@ export interface SupervisorDeps {
   readonly policy?: PolicySource;
   /** Hooks of a run, as they are when a term begins; throws when a file of them can't be used (exit 2). */
   readonly hooks?: (file: RunFile) => Promise<readonly Hook[]>;
+  /** What recurring jobs need; left out: they can be written down, and none is fired. */
+  readonly cron?: CronHost;
 }
 
 export interface SendRequest {
@@ -61,6 +66,10 @@ export interface SendRequest {
   readonly to: string;
   readonly text: string;
   readonly interrupt: boolean;
+  /** Of a letter that is sent once, however often it is tried. */
+  readonly id?: string;
+  /** It is a recurring job that writes. */
+  readonly cron?: { readonly job: string; readonly slot: string };
 }
 
 export interface SendReceipt {
@@ -135,6 +144,13 @@ export interface Supervisor {
   grants(): Grant[];
   /** False when there is no grant of this id. */
   revokeGrant(id: string, by: string): Promise<boolean>;
+  /** Recurring jobs of this workspace. */
+  readonly cron: {
+    /** Begins to fire them, when this supervisor was opened for it. */
+    readonly start: () => Promise<void>;
+    /** Resolves when it is durable; rejects with `cron/…` when it changes nothing. */
+    readonly edit: (edit: CronEdit, by: string) => Promise<CronEditResult>;
+  };
   liveness(run: string): Liveness;
   state(run: string): RunState | null;
   runs(): string[];

@@ -153,6 +153,8 @@ export type RunEvent =
       /** The whole text, of which `text` is the head. */
       readonly payload?: PayloadRef;
       readonly lane: Lane;
+      /** It is a recurring job that writes. */
+      readonly cron?: { readonly job: string; readonly slot: string };
       readonly id: string | null;
     }
   | {

@@ -17,6 +17,7 @@ export type {
   Supervisor,
   SupervisorDeps,
 } from './contract.ts';
+export type { CronHost } from './cron/contract.ts';
 export { describeGap } from './damage.ts';
 export { refusalOfAnswer } from './decide/asks/refusals.ts';
 export { GrantBook } from './grants.ts';

@@ -147,3 +147,12 @@ export const OUTLET_LOOK_MS: number = 60_000;
 
 /** Read of the end of a view, to find the newest record that it tells of: two of its longest usual lines. */
 export const VIEW_END_BYTES: number = 256 * 1024;
+
+/** Of a job's command without a time limit. */
+export const CRON_COMMAND_TIMEOUT_MS: number = 60 * 60_000;
+/** Of the command that tells of a failed slot. */
+export const CRON_NOTICE_TIMEOUT_MS = 60_000;
+/** The clock is looked at so often while jobs wait: it may be set, and machines sleep. */
+export const CRON_LOOK_MS = 30_000;
+/** Jobs that are looked at before others get a turn. */
+export const CRON_TURN = 256;

@@ -30,6 +30,8 @@ import type {
   SupervisorDeps,
 } from './contract.ts';
 
+import { makeScheduler } from './cron/open.ts';
+import type { CronScheduler } from './cron/scheduler.ts';
 import { markerOf, ProcessHost } from './effects/commands.ts';
 import { GitWork } from './effects/git.ts';
 import { HookRunner } from './effects/hooks.ts';
@@ -51,14 +53,18 @@ import { openWorkspaceJournal } from './workspace-journal.ts';
 export async function openSupervisor(deps: SupervisorDeps): Promise<Supervisor> {
   const book = new GrantBook(deps.clock);
   const chain = new WorkspaceChain();
+  let supervisor: RunningSupervisor | null = null;
+  const cron = makeScheduler(deps, () => supervisor as RunningSupervisor);
   const workspace = await openWorkspaceJournal(deps, {
     directory: `${deps.directory}/workspace/journal`,
     slackBytes: WORKSPACE_SLACK_BYTES,
     onRecord: (record) => {
       book.take(record);
       chain.take(record);
+      cron.take(record);
     },
   });
+  cron.open(workspace);
   const audit = await AuditBook.open(deps);
   chain.open(workspace, audit);
   book.open(chain);
@@ -68,12 +74,14 @@ export async function openSupervisor(deps: SupervisorDeps): Promise<Supervisor> 
     what: 'supervisor.started',
     pid: deps.pid,
   }).durable;
-  return new RunningSupervisor(deps, workspace, { book, audit, chain });
+  supervisor = new RunningSupervisor(deps, workspace, { book, audit, chain, cron });
+  return supervisor;
 }
 
 class RunningSupervisor implements Supervisor {
   private readonly deps: SupervisorDeps;
   private readonly workspace: Journal;
+  readonly cron: CronScheduler;
   private readonly book: GrantBook;
   private readonly audit: AuditBook;
   private readonly chain: WorkspaceChain;
@@ -90,9 +98,11 @@ class RunningSupervisor implements Supervisor {
       readonly book: GrantBook;
       readonly audit: AuditBook;
       readonly chain: WorkspaceChain;
+      readonly cron: CronScheduler;
     },
   ) {
-    const { book, audit, chain } = parts;
+    const { book, audit, chain, cron } = parts;
+    this.cron = cron;
     this.chain = chain;
     this.audit = audit;
     this.deps = deps;
@@ -278,9 +288,18 @@ class RunningSupervisor implements Supervisor {
 
   async send(request: SendRequest): Promise<SendReceipt> {
     const lane: Lane = request.interrupt ? 'interrupt' : 'normal';
-    const { to, text } = request;
+    const { to, text, id = null, cron } = request;
+    const job = cron === undefined ? {} : { cron };
     const loop = this.loop(request.run);
-    const answered = await loop.ask((token) => ({ type: 'send', token, to, text, lane, id: null }));
+    const answered = await loop.ask((token) => ({
+      type: 'send',
+      token,
+      to,
+      text,
+      lane,
+      id,
+      ...job,
+    }));
     return { seq: answered.seq, ...(answered.value as Omit<SendReceipt, 'seq'>) };
   }
 
@@ -405,6 +424,7 @@ class RunningSupervisor implements Supervisor {
 
   async close(): Promise<void> {
     const packed = this.packer.stop();
+    await this.cron.close();
     for (const [run, loop] of this.loops) {
       const { ended, interrupted } = loop.state.run;
       if (ended === null && interrupted === null) {
@@ -413,6 +433,7 @@ class RunningSupervisor implements Supervisor {
     }
     await this.deps.hosts.thread.close();
     await this.deps.hosts.pool.close();
+    await this.cron.idle();
     const at = isoTime(this.deps.clock.now());
     await this.chain.close();
     const ended = { k: 'sup', at, what: 'supervisor.ended', pid: this.deps.pid };

@@ -1,4 +1,6 @@
 /** The workspace journal: what outlives a run. Of it only what is live is kept (design §4). */
+
+import { cronKey } from '../cron/index.ts';
 import {
   type CompactOptions,
   type Journal,
@@ -20,6 +22,8 @@ const worthOf: CompactOptions['worthOf'] = (record): Worth => {
     const key = `grant ${record['grant']}`;
     return what === 'grant.revoked' ? { kind: 'end', key } : { kind: 'last', key };
   }
+  const cron = cronKey(record);
+  if (cron !== null) return { kind: cron.end ? 'end' : 'last', key: cron.key };
   return { kind: 'keep' };
 };
 

@@ -55,6 +55,7 @@ function makeFakeControl(): LiveControl & { happen(event: TroupeEvent): void; re
       hub.publish(event);
     },
     release: () => release(),
+    editCron: (edit) => Promise.resolve({ name: edit.type, armed: false, state: null, run: null }),
     status: () => ({
       pid: 1,
       startedAt: ROW.startedAt,

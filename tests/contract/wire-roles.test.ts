@@ -44,6 +44,7 @@ const PARAMS: Readonly<Record<MethodName, object>> = {
   'run.merge': { run: RUN },
   'run.stop': { now: false, by: 'user' },
   'actor.stop': { name: 'ada', now: false, by: 'user' },
+  'cron.edit': { type: 'pause', name: 'nightly' },
   'actor.compact': { name: 'ada' },
   'skills.list': {},
   'skills.check': {},

@@ -3,6 +3,9 @@ import type { ExitCode } from '../../kernel/errors.ts';
 import { nearMatches } from '../../kernel/ids.ts';
 import type { OptionValues } from '../command.ts';
 import type { Context } from '../context.ts';
+import { add } from '../cron/add.ts';
+import { pause, remove, resume, trigger } from '../cron/edit.ts';
+import { history, list, show } from '../cron/list.ts';
 import { next } from '../cron/next.ts';
 import { usageError } from '../failure.ts';
 
@@ -12,7 +15,17 @@ type Action = (
   options: OptionValues,
 ) => Promise<ExitCode>;
 
-const ACTIONS: Readonly<Record<string, Action>> = { next };
+const ACTIONS: Readonly<Record<string, Action>> = {
+  add,
+  list,
+  show,
+  rm: remove,
+  pause,
+  resume,
+  trigger,
+  history,
+  next,
+};
 
 export async function run(
   context: Context,

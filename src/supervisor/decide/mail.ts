@@ -54,8 +54,8 @@ export function decideSend(
   const mail: MailDraft = {
     to: event.to,
     lane: event.lane,
-    type: 'chat.message',
-    body: { text: event.text, ...event.payload },
+    type: event.cron === undefined ? 'chat.message' : 'cron.fired',
+    body: { text: event.text, ...event.cron, ...event.payload },
   };
   if (event.to === EVERYBODY) {
     const names = broadcast(draft, live, { from: draft.user(), draft: mail });
