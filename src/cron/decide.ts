@@ -269,7 +269,7 @@ function started(slot: CronSlot, { job }: JobFacts, now: number): CronSlot {
 }
 
 /** The same for the same slot of the same job: a run that was begun is never begun again (C6). */
-export function runIdOf({ name, job, slot }: Pick<CronSlot, 'name' | 'job' | 'slot'>): string {
+function runIdOf({ name, job, slot }: Pick<CronSlot, 'name' | 'job' | 'slot'>): string {
   const stamp = slot.toLowerCase().replaceAll(/[-:.z]/g, '');
   return `cron-${name.slice(0, 15)}-${job.slice(0, 6)}-${stamp}`;
 }

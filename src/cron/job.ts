@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { isName } from '../kernel/index.ts';
 import type { CronJob } from '../protocol/cron.ts';
-import { CATCH_UP_MAX, EVERY_MAX_MS, EVERY_MIN_MS, JITTER_MAX_MS } from './limits.ts';
+import { EVERY_MAX_MS, EVERY_MIN_MS, JITTER_MAX_MS, QUEUE_MAX } from './limits.ts';
 import { type Timetable, type Timing, timetableOf, within, type Zones } from './timetable.ts';
 
 const moment = z.iso.datetime();
@@ -39,7 +39,7 @@ export const JOB_SCHEMA: z.ZodType<CronJob> = z.strictObject({
   catchUp: z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('skip') }),
     z.strictObject({ kind: z.literal('one') }),
-    z.strictObject({ kind: z.literal('all'), max: z.int().min(1).max(CATCH_UP_MAX) }),
+    z.strictObject({ kind: z.literal('all'), max: z.int().min(1).max(QUEUE_MAX) }),
   ]),
   onCrash: z.enum(['resume', 'record']),
   jitterMs: z.int().min(0).max(JITTER_MAX_MS),

@@ -11,10 +11,8 @@ export const EVERY_MAX_MS: number = 10 * 366 * 86_400_000;
 export const JITTER_MAX_MS = 86_400_000;
 /** Entries of history that are kept of each job. */
 export const HISTORY_MAX = 200;
-/** Slots of a job that may wait for one to end; more are skipped. */
+/** Slots of a job that may wait for one to end, and the most that `all(max)` may be; more are skipped. */
 export const QUEUE_MAX = 20;
-/** The most that `all(max)` may catch up. */
-export const CATCH_UP_MAX: number = QUEUE_MAX;
 /** A slot that is noticed later than this was missed. */
 export const LATE_MS = 60_000;
 /** Missed slots of a job are counted as far as this. */

@@ -10,7 +10,7 @@ import type {
 } from '../protocol/cron.ts';
 import { badExpression } from './errors.ts';
 import { JOB_SCHEMA, readJob } from './job.ts';
-import { CATCH_UP_MAX, EVERY_MAX_MS, EVERY_MIN_MS, JITTER_MAX_MS } from './limits.ts';
+import { EVERY_MAX_MS, EVERY_MIN_MS, JITTER_MAX_MS, QUEUE_MAX } from './limits.ts';
 import { momentOf } from './moment.ts';
 import { type Timetable, timetableOf, Zones } from './timetable.ts';
 import { webhookRefusal } from './webhook.ts';
@@ -117,11 +117,8 @@ const EXPRESSION_MAX = 1_000;
 
 function checkBounds({ jitterMs, catchUp, notify }: JobWish): void {
   if (jitterMs > JITTER_MAX_MS) throw bad('a jitter is at most 24h', 'For example --jitter 5m.');
-  if (catchUp.kind === 'all' && (catchUp.max < 1 || catchUp.max > CATCH_UP_MAX)) {
-    throw bad(
-      `at most ${CATCH_UP_MAX} slots can be caught up with`,
-      'For example --catch-up all:5.',
-    );
+  if (catchUp.kind === 'all' && (catchUp.max < 1 || catchUp.max > QUEUE_MAX)) {
+    throw bad(`at most ${QUEUE_MAX} slots can be caught up with`, 'For example --catch-up all:5.');
   }
   const refused = notify?.kind === 'webhook' ? webhookRefusal(notify.url, notify.hosts) : null;
   if (refused !== null) {

@@ -53,7 +53,7 @@ export function historyRow(slot: CronSlot): CronHistoryRow {
   return { ...row, durationMs: timed ? Date.parse(endedAt) - Date.parse(startedAt) : null };
 }
 
-export function scheduleText({ timing }: CronJob): string {
+function scheduleText({ timing }: CronJob): string {
   if (timing.kind === 'schedule') return timing.expression;
   return timing.kind === 'at' ? `at ${timing.at}` : `every ${durationText(timing.everyMs)}`;
 }
@@ -84,7 +84,7 @@ const UNITS: readonly (readonly [string, number])[] = [
 ];
 
 /** As people write it: `1h30m`. */
-export function durationText(ms: number): string {
+function durationText(ms: number): string {
   let left = ms;
   let text = '';
   for (const [unit, size] of UNITS) {

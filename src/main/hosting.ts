@@ -9,6 +9,7 @@ import type { HostedSupervisor, Io } from '../cli/index.ts';
 import {
   controlErrors,
   hooksOfRun,
+  makeCronHost,
   makeJudge,
   makeLiveControl,
   makePolicySource,
@@ -30,6 +31,7 @@ import {
 } from '../platform/index.ts';
 import { PROTOCOL_VERSION } from '../protocol/index.ts';
 import { type MachineSandbox, openSupervisor, type Supervisor } from '../supervisor/index.ts';
+import { postJson } from './post.ts';
 import { commandEnvironment } from './environment.ts';
 import { sandboxName, sandboxOf } from './sandbox.ts';
 import type { GivenToThreads } from './threads/given.ts';
@@ -107,6 +109,7 @@ async function openOwn(
   });
   return openSupervisor({
     policy,
+    cron: makeCronHost(workspace, { armed: false, post: postJson }),
     hooks: (file) => hooksOfRun(workspace, userConfigFolder(io.env), file),
     files: deps.files,
     clock: deps.clock,
