@@ -31,8 +31,8 @@ import {
 } from '../platform/index.ts';
 import { PROTOCOL_VERSION } from '../protocol/index.ts';
 import { type MachineSandbox, openSupervisor, type Supervisor } from '../supervisor/index.ts';
-import { postJson } from './post.ts';
 import { commandEnvironment } from './environment.ts';
+import { postJson } from './post.ts';
 import { sandboxName, sandboxOf } from './sandbox.ts';
 import type { GivenToThreads } from './threads/given.ts';
 
