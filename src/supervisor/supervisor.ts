@@ -16,7 +16,6 @@ import type {
   TrustRecord,
 } from '../protocol/index.ts';
 
-import { createIntegrationBranch } from '../worktree/index.ts';
 import { AuditBook } from './audit-book.ts';
 import type {
   AnsweredAsk,
@@ -40,6 +39,7 @@ import { GrantBook } from './grants.ts';
 import { SETUP_TIMEOUT_MS, WORKSPACE_SLACK_BYTES } from './limits.ts';
 import { type CompactWish, type Liveness, makeLive, NOT_ALIVE } from './live.ts';
 import { RunLoop } from './loop.ts';
+import { makeBranch } from './make-branch.ts';
 import { keeperOf } from './memory.ts';
 import { Packer } from './packer.ts';
 import { actorRows, runRow, waitingReason } from './rows.ts';
@@ -199,7 +199,7 @@ class RunningSupervisor implements Supervisor {
         processes.setup(file.team.worktree.setup, { ...tree, timeoutMs: SETUP_TIMEOUT_MS }),
     });
     await git.recover();
-    if (state.run.startedAt === null) await this.createBranch(file);
+    if (state.run.startedAt === null) await makeBranch(this.deps.repository, file);
     const live = makeLive({
       startedMonotonic: clock.monotonicMs(),
       wallUsedMs: state.wallMs,
@@ -236,23 +236,6 @@ class RunningSupervisor implements Supervisor {
   private blobsIn(folder: string): BlobStore {
     const { files, sha256 } = this.deps;
     return new BlobStore({ files, directory: `${folder}/blobs`, hash: sha256 });
-  }
-
-  /** A branch that is further on belongs to a journal that is gone: going on would do everything once more. */
-  private async createBranch(file: RunFile): Promise<void> {
-    const { repository } = this.deps;
-    try {
-      await createIntegrationBranch(repository, { run: file.id, base: file.baseCommit });
-    } catch (thrown) {
-      if (!isTroupeError(thrown) || thrown.code !== 'worktree/branch-taken') throw thrown;
-      throw new TroupeError({
-        code: 'supervisor/journal-lost',
-        message: `The journal of run ${file.id} is empty or gone, but its branch troupe/${file.id}/main has work`,
-        hint: 'Nothing was changed. Merge that branch by hand, or start a new run.',
-        exit: EXIT.storage,
-        cause: thrown,
-      });
-    }
   }
 
   private async readRunFile(run: string): Promise<RunFile> {

@@ -317,7 +317,7 @@ export class CronScheduler {
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#turn.then(work, work);
     this.#turn = turn.catch((error: unknown) => {
-      if (ensureError(error).name === 'TroupeError' && /^cron\//.test(codeOf(error))) return;
+      if (ensureError(error).name === 'TroupeError' && codeOf(error).startsWith('cron/')) return;
       this.#deps.logger.log('error', `cron stopped: ${ensureError(error).message}`);
       if (this.#state === 'armed') this.#state = 'closed';
     });
