@@ -3,7 +3,7 @@
  * outlives a run is in the workspace journal; each run has a journal and a loop of its own.
  */
 import { BlobStore, type Journal } from '../journal/index.ts';
-import { EXIT, ensureError, isoTime, isTroupeError, TroupeError } from '../kernel/index.ts';
+import { EXIT, ensureError, isoTime, TroupeError } from '../kernel/index.ts';
 import { MemoryStore } from '../memory/index.ts';
 import type {
   ActorRow,
