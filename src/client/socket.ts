@@ -10,7 +10,8 @@ import { connect } from 'node:net';
 import { ensureError, systemCode, TroupeError } from '../kernel/errors.ts';
 import type { TroupeEvent } from '../protocol/event.ts';
 import { PROTOCOL_VERSION } from '../protocol/shapes.ts';
-import type { MethodName, Notice, ParamsOf, ResultOf } from '../protocol/wire.ts';
+import type { MethodName, Notice, ParamsOf, ResultOf, SubscribeResult } from '../protocol/wire.ts';
+import { CANCEL } from '../protocol/wire-methods.ts';
 import type { Calls } from './calls.ts';
 import { makeCalls } from './calls.ts';
 import type { Client } from './client.ts';
@@ -25,6 +26,9 @@ export interface SocketOptions {
 
 /** A message that never ends would fill the memory. Answers may be long, but not longer than all tasks of a run. */
 const MESSAGE_MAX = 64 * 1_048_576;
+
+/** Events that wait for one who takes them slowly. */
+const WAITING_MAX = 10_000;
 
 /** Rejects `client/unreachable` when nobody listens there, else what `hello` was answered with. */
 export async function connectSocket(options: SocketOptions): Promise<Client> {
@@ -46,7 +50,12 @@ export async function connectSocket(options: SocketOptions): Promise<Client> {
   const call: Client['call'] = (method, params, callOptions) =>
     request(
       { socket, calls, hold },
-      { method, params, timeoutMs: callOptions?.timeoutMs ?? options.timeoutMs },
+      {
+        method,
+        params,
+        timeoutMs: callOptions?.timeoutMs ?? options.timeoutMs,
+        signal: callOptions?.signal,
+      },
     );
 
   try {
@@ -55,13 +64,18 @@ export async function connectSocket(options: SocketOptions): Promise<Client> {
       protocol: PROTOCOL_VERSION,
       client: options.client,
     });
+    requireProtocol(supervisor.protocol);
     return {
       supervisor,
+      get closed(): boolean {
+        return closed.signal.aborted || socket.destroyed;
+      },
       call,
-      subscribe: (params, signal) =>
+      subscribe: (params, signal, onStart) =>
         subscription({
           call,
           params,
+          onStart,
           inbox,
           early,
           hold,
@@ -73,6 +87,17 @@ export async function connectSocket(options: SocketOptions): Promise<Client> {
     socket.destroy();
     throw error;
   }
+}
+
+/** The other side refuses first when it is ours; one that does not is no version that we know. */
+function requireProtocol(protocol: unknown): void {
+  if (protocol === PROTOCOL_VERSION) return;
+  throw new TroupeError({
+    code: 'client/protocol',
+    message: `the supervisor speaks protocol ${String(protocol)}, this troupe speaks ${PROTOCOL_VERSION}`,
+    hint: 'Use the version of Troupe that started it, or stop it and start it with this one.',
+    exit: 4,
+  });
 }
 
 function open(options: SocketOptions): Promise<Socket> {
@@ -148,9 +173,14 @@ function makeHold(socket: Socket): Hold {
 
 async function request<M extends MethodName>(
   on: { readonly socket: Socket; readonly calls: Calls; readonly hold: Hold },
-  what: { readonly method: M; readonly params: ParamsOf<M>; readonly timeoutMs: number },
+  what: {
+    readonly method: M;
+    readonly params: ParamsOf<M>;
+    readonly timeoutMs: number;
+    readonly signal: AbortSignal | undefined;
+  },
 ): Promise<ResultOf<M>> {
-  const { method, params, timeoutMs } = what;
+  const { method, params, timeoutMs, signal } = what;
   const { socket, calls } = on;
   const { id, answer } = calls.open();
   const release = on.hold();
@@ -159,14 +189,27 @@ async function request<M extends MethodName>(
       ? undefined
       : setTimeout(() => {
           const message = `the supervisor did not answer ${method} within ${timeoutMs} ms`;
-          calls.fail(id, new TroupeError({ code: 'client/timeout', message, exit: 4 }));
+          giveUp(new TroupeError({ code: 'client/timeout', message, exit: 4 }));
         }, timeoutMs);
+  const giveUp = (error: Error): void => {
+    calls.fail(id, error);
+    const cancel = { jsonrpc: '2.0', method: CANCEL, params: { id } };
+    if (method !== 'hello') socket.write(`${JSON.stringify(cancel)}\n`);
+  };
+  const onAbort = (): void => {
+    giveUp(
+      new TroupeError({ code: 'client/cancelled', message: `${method} was given up`, exit: 130 }),
+    );
+  };
+  signal?.addEventListener('abort', onAbort);
   try {
+    if (signal?.aborted === true) onAbort();
     socket.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
     // The protocol was compared at `hello`, so the result has the shape that the table promises.
     return (await answer) as ResultOf<M>;
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
     release();
   }
 }
@@ -179,16 +222,24 @@ interface SubscriptionDeps {
   readonly early: Map<string, TroupeEvent[]>;
   readonly hold: Hold;
   readonly signal: AbortSignal;
+  readonly onStart: ((started: SubscribeResult) => void) | undefined;
 }
 
 async function* subscription(deps: SubscriptionDeps): AsyncGenerator<TroupeEvent> {
   const { call, inbox, early, signal } = deps;
-  const { subscription: id } = await call('events.subscribe', deps.params);
+  const started = await call('events.subscribe', deps.params);
+  const id = started.subscription;
+  deps.onStart?.(started);
   let queue = early.get(id) ?? [];
   early.delete(id);
   let wake = (): void => undefined;
+  let gap: { readonly from: TroupeEvent; to: TroupeEvent; dropped: number } | null = null;
   inbox.set(id, (item) => {
-    queue.push(item);
+    if (gap !== null) {
+      gap.to = item;
+      gap.dropped += 1;
+    } else if (queue.length >= WAITING_MAX) gap = { from: item, to: item, dropped: 1 };
+    else queue.push(item);
     wake();
   });
   const onAbort = (): void => wake();
@@ -199,6 +250,9 @@ async function* subscription(deps: SubscriptionDeps): AsyncGenerator<TroupeEvent
       const items = queue;
       queue = [];
       yield* items;
+      const dropped = gap;
+      gap = null;
+      if (dropped !== null) yield gapEvent(dropped);
       if (queue.length === 0 && !signal.aborted) {
         await new Promise<void>((resolve) => {
           wake = resolve;
@@ -211,4 +265,16 @@ async function* subscription(deps: SubscriptionDeps): AsyncGenerator<TroupeEvent
     release();
     call('events.unsubscribe', { subscription: id }).catch(() => undefined);
   }
+}
+
+/** As the supervisor marks it: see `events/subscription.ts`. */
+function gapEvent(gap: {
+  readonly from: TroupeEvent;
+  readonly to: TroupeEvent;
+  readonly dropped: number;
+}): TroupeEvent {
+  const { cursor, at, run } = gap.to;
+  const from = gap.from.cursor;
+  const data = { from, to: cursor, dropped: gap.dropped };
+  return { cursor, id: `${run}:gap:${from}`, at, run, type: 'gap', data };
 }

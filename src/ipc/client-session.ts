@@ -9,8 +9,8 @@
  */
 import { ensureError } from '../kernel/errors.ts';
 import type { HelloResult, MethodName, ParamsOf, SubscribeResult } from '../protocol/wire.ts';
-import { CANCEL, RPC } from '../protocol/wire.ts';
-import { METHOD_INFO } from '../protocol/wire-methods.ts';
+import { RPC } from '../protocol/wire.ts';
+import { CANCEL, METHOD_INFO } from '../protocol/wire-methods.ts';
 import type { Carriage, Outlet } from './fanout.ts';
 import { type Identity, narrowed, refusalOf, type TokenBook } from './identity.ts';
 import { IPC_LIMITS } from './limits.ts';

@@ -8,6 +8,9 @@
  */
 import type { MethodName, Role } from './wire.ts';
 
+/** Notification of a client: nobody waits for the answer to this request any more. */
+export const CANCEL = '$/cancel';
+
 export interface MethodInfo {
   /** One line for people. */
   readonly about: string;

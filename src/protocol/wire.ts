@@ -307,9 +307,6 @@ export interface Notice {
   readonly params: { readonly subscription: string; readonly event: TroupeEvent };
 }
 
-/** Notification of a client: nobody waits for the answer to this request any more. */
-export const CANCEL = '$/cancel';
-
 export const RPC = {
   parse: -32_700,
   request: -32_600,
