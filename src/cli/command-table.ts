@@ -8,6 +8,7 @@ import { results } from './commands-results.ts';
 import { starting } from './commands-starting.ts';
 import { CRON } from './cron-commands.ts';
 import { USAGE } from './spending-commands.ts';
+import { TRACE } from './trace-command.ts';
 
 const watching: readonly CommandSpec[] = [
   {
@@ -79,6 +80,7 @@ const watching: readonly CommandSpec[] = [
     examples: ['troupe events', "troupe events --follow --type 'task.*' --json"],
     load: () => import('./commands/events.ts'),
   },
+  TRACE,
   {
     name: 'send',
     args: [

@@ -104,6 +104,7 @@ export {
   taskDetail,
 } from './task-detail.ts';
 export { checkRunModels } from './team-file.ts';
+export { type TraceLayer, type TraceQuery, type TraceRow, traceOf } from './trace.ts';
 export { type CleanUp, cleanWorktrees, listWorktrees, type Removed } from './trees.ts';
 export {
   chooseTrustable,

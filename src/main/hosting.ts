@@ -143,17 +143,22 @@ async function serve(
 ): Promise<IpcServer> {
   const { workspace, supervisor, logger } = what;
   const { deps, places } = workspace;
+  const socketPath = await deps.live.socketPath(places);
+  let listening: string | null = null;
   const identity = {
     pid: io.pid,
     startedAt: isoTime(deps.clock.now()),
-    socket: await deps.live.socketPath(places),
+    // With loopback TCP the port is known when it listens.
+    get socket(): string {
+      return listening ?? socketPath;
+    },
     protocol: PROTOCOL_VERSION,
     sandbox: sandboxName(what.sandbox.report),
   };
   try {
-    return await startIpcServer({
+    const server = await startIpcServer({
       directory: places.state,
-      socketPath: identity.socket,
+      socketPath: io.env['TROUPE_WIRE'] === 'tcp' ? null : socketPath,
       pid: identity.pid,
       startedAt: identity.startedAt,
       control: makeLiveControl({
@@ -173,6 +178,8 @@ async function serve(
       }),
       logger,
     });
+    listening = server.file.socket;
+    return server;
   } catch (error) {
     await supervisor.close();
     throw error;
