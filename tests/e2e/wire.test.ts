@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { MethodName } from '../../src/protocol/wire.ts';
-import { methodResults } from '../../src/protocol/wire-results.ts';
+import { eventSchema, methodResults } from '../../src/protocol/wire-results.ts';
 import { connectTo, listening, whenGoing } from '../support/supervised.ts';
 import { makeWorld, type World } from './cli-world.ts';
 
@@ -58,13 +58,14 @@ tasks:
   await whenGoing(() => client.call('tasks.list', { run: 'w1' }));
   expect(client.supervisor.role).toBe('person');
   for (const [method, params] of READS) {
-    const answer = await client.call(method, params as never);
+    const answer = await client.call(method, params);
     const checked = methodResults[method].safeParse(answer);
     expect(checked.error?.message ?? '', method).toBe('');
   }
   const { next, events } = await client.call('events.list', { limit: 1 });
   expect(events).toHaveLength(1);
   expect(next).toBe(events[0]?.cursor);
+  expect(eventSchema.safeParse(events[0]).success).toBe(true);
   const explained = await client.call('policy.explain', {
     tool: 'bash',
     input: { command: 'git stash' },
