@@ -64,7 +64,7 @@ ${turns(['{ bash: { command: touch a.txt } }'])}      - text: seen
   const both = await Promise.all(
     ['approve', 'deny'].map((word) => world.start(word, id, '--json').done),
   );
-  expect(both.map(({ code }) => code).toSorted()).toEqual([0, 1]);
+  expect(new Set(both.map(({ code }) => code))).toEqual(new Set([0, 1]));
   const late = both.find(({ code }) => code === 1);
   expect(JSON.parse(late?.stdout ?? '{}')).toMatchObject({ error: { code: 'ask/answered' } });
   expect((await run.done).code).toBe(0);
