@@ -189,6 +189,8 @@ test('AO#3634: accepted, delivered and seen are three things, and an interrupt r
 test('awslabs/cli-agent-orchestrator#708: nothing removes a live address; mail that has no reader is a dead letter that is shown', async () => {
   const scene = await Scene.open();
   await scene.send('bo', 'keep a');
+  // It has taken that in before it is stopped.
+  await scene.world.settle();
   await scene.world.stopActor('bo');
   await scene.send('bo', 'keep b', { id: 'b' });
   expect(scene.of('dead').map(({ id }) => id)).toEqual(['b']);
