@@ -1,9 +1,9 @@
 import type { UserConfig } from 'tsdown';
 
-// `unbundle` keeps one output file per source file, so that dist/main/threads/*.js have the stable
-// paths that `main` hands to Worker and Piscina.
+// `unbundle` keeps one output file per source file, so that a command loads only what it needs. Entries of
+// threads are in `tsdown.threads.config.ts`.
 const config: UserConfig = {
-  entry: ['src/index.ts', 'src/main/*.ts', 'src/main/threads/*.ts', 'src/testing/index.ts'],
+  entry: ['src/index.ts', 'src/main/*.ts', 'src/testing/index.ts'],
   format: 'esm',
   platform: 'node',
   target: 'node20',

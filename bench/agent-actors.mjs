@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { ThreadHost } from '../dist/actors/host/thread.js';
 import { toolsForKind } from '../dist/tools/catalog.js';
 
-const ENTRY = new URL('../dist/main/threads/actor.js', import.meta.url);
+const ENTRY = new URL('../dist/threads/actor.js', import.meta.url);
 
 /** `baseUrl` null: nobody asks a model. `onLive` is told each fragment of an answer. */
 export class Actors {

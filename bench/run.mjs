@@ -11,6 +11,7 @@ import { journalRows } from './journal.mjs';
 import { peerRows } from './peers.mjs';
 import { sandboxRows } from './sandbox.mjs';
 import { startRows } from './start.mjs';
+import { supervisorRows } from './supervisor.mjs';
 import { takeUpRows } from './take-up.mjs';
 
 const BENCHES = {
@@ -20,6 +21,7 @@ const BENCHES = {
   journal: journalRows,
   'take-up': takeUpRows,
   agent: agentRows,
+  supervisor: supervisorRows,
   permissions: async () => [...(await decisionRows()), ...(await sandboxRows())],
 };
 /** These install things and start servers, so they run only when they are named. */

@@ -45,7 +45,14 @@ function inputsOf(path) {
 
 function hashInputs() {
   const hash = createHash('sha256');
-  const roots = ['src', 'tsdown.config.ts', 'tsconfig.json', 'package-lock.json', 'package.json'];
+  const roots = [
+    'src',
+    'tsdown.config.ts',
+    'tsdown.threads.config.ts',
+    'tsconfig.json',
+    'package-lock.json',
+    'package.json',
+  ];
   for (const path of roots.flatMap(inputsOf).toSorted()) {
     hash
       .update(`${path}\0`)
@@ -97,18 +104,28 @@ function findTsdown() {
   }
 }
 
-function build(tsdown) {
-  const hash = hashInputs();
-  if (!force && isCurrent(hash)) return 0;
-  rmSync(nextDist, { recursive: true, force: true });
-  const result = spawnSync(process.execPath, [tsdown, '--out-dir', nextDist], {
+function run(tsdown, args) {
+  return spawnSync(process.execPath, [tsdown, ...args], {
     cwd: root,
     encoding: 'utf8',
     env: { ...process.env, NODE_NO_WARNINGS: '1' },
     maxBuffer: 64 * 1024 * 1024,
   });
-  if (result.status !== 0) {
-    process.stderr.write(`${result.stdout ?? ''}${result.stderr ?? ''}`);
+}
+
+function build(tsdown) {
+  const hash = hashInputs();
+  if (!force && isCurrent(hash)) return 0;
+  rmSync(nextDist, { recursive: true, force: true });
+  const threads = ['--config', 'tsdown.threads.config.ts'];
+  const failed = [
+    ['--out-dir', nextDist],
+    [...threads, '--out-dir', join(nextDist, 'threads')],
+  ]
+    .map((args) => run(tsdown, args))
+    .find((result) => result.status !== 0);
+  if (failed !== undefined) {
+    process.stderr.write(`${failed.stdout ?? ''}${failed.stderr ?? ''}`);
     rmSync(nextDist, { recursive: true, force: true });
     process.stderr.write('prepare: the build failed, dist/ is as it was before\n');
     return required ? 1 : 0;

@@ -96,7 +96,7 @@ async function openOwn(
   // Keys reach the threads that talk to models, and nothing else: no record, no event, no environment.
   const given: GivenToThreads = { models, secrets };
   const environment = commandEnvironment(io.env);
-  const entry = (name: string): URL => new URL(`./threads/${name}.js`, import.meta.url);
+  const entry = (name: string): URL => new URL(`../threads/${name}.js`, import.meta.url);
   const policy = makePolicySource({
     workspace,
     places: policyPlaces({
