@@ -34,7 +34,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const entry = (name: string): URL => pathToFileURL(`${inject('dist')}main/threads/${name}.js`);
+const entry = (name: string): URL => pathToFileURL(`${inject('dist')}threads/${name}.js`);
 
 const script = `version: 1
 sections:
