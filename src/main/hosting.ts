@@ -53,6 +53,7 @@ export async function openHosted(
     const sandbox = await sandboxOf(io, workspace.places);
     const supervisor = await openOwn(io, { workspace, logger, sandbox });
     const server = await serve(io, { workspace, supervisor, logger, sandbox });
+    await supervisor.cron.start();
     let closing: Promise<void> | null = null;
     return {
       supervisor,
