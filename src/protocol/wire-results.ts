@@ -241,6 +241,12 @@ export const methodResults: { readonly [M in MethodName]: z.ZodType } = {
   }),
   'run.stop': runRow,
   'actor.stop': actorRow,
+  'cron.edit': z.looseObject({
+    name: text,
+    armed: z.boolean(),
+    state: text.nullable(),
+    run: text.nullable(),
+  }),
   'actor.compact': z.looseObject({ run: text, name: text, state: z.literal('asked') }),
   'skills.list': z.array(
     z.looseObject({ name: text, path: text, inUse: z.boolean(), problems: names }),
