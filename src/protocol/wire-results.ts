@@ -261,12 +261,6 @@ export const methodResults: { readonly [M in MethodName]: z.ZodType } = {
   'doctor.examine': z.array(
     z.looseObject({ check: text, ok: z.boolean(), detail: text, repair: text }),
   ),
-  'cron.edit': z.looseObject({
-    name: text,
-    armed: z.boolean(),
-    state: orNull(text),
-    run: orNull(text),
-  }),
   'team.check': z.looseObject({ name: text, order: names, members: names, warnings: names }),
   why: z.array(z.looseObject({ about: text, reason, action: text })),
   where: z.looseObject({ workspace: text, gitDir: text, state: text, socket: text }),
