@@ -95,6 +95,12 @@ export const WIRE_ERRORS: Readonly<Record<string, string>> = {
   'plan/unknown': 'No plan of the run has this id.',
   'plan/decided': 'The plan was decided already.',
 
+  'cron/broken': 'The record of the job is not usable.',
+  'cron/exists': 'A job has this name.',
+  'cron/full': 'There are as many jobs as there may be.',
+  'cron/not-up': 'Jobs are run by `troupe up` alone, and it is not there.',
+  'cron/unknown': 'No job has this name.',
+
   'git/failed': 'git refused; the message has its words.',
   'git/missing': 'git was not found.',
   'git/too-old': 'git is too old.',
