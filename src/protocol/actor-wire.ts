@@ -65,6 +65,8 @@ export interface ActorStart {
   readonly outputsDirectory: string;
   /** What agents noted in earlier runs. */
   readonly notesFile?: string;
+  /** Files of the person with patterns of what searches leave out besides `.gitignore`, the weakest first. */
+  readonly ignoreFiles?: readonly string[];
   /** What people wrote to be remembered. */
   readonly memory?: readonly MemoryPlace[];
   readonly workplace: Workplace | null;

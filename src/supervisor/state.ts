@@ -139,7 +139,7 @@ export interface RunState {
   readonly saved: SavedFact[];
   /** Calls of each actor's last answer that have no result yet. */
   readonly openCalls: Map<ActorName, Map<CallId, OpenCall>>;
-  /** Who asked for calls in its last answer and has not answered since: its turn goes on, whatever ends meanwhile. */
+  /** Who asked for calls in its last answer and has not answered since: its turn goes on, unless its task has ended. */
   readonly midTurn: Set<ActorName>;
   /** The newest list of each actor that keeps one. */
   readonly todos: Map<ActorName, readonly TodoItem[]>;
@@ -353,7 +353,12 @@ function applyClaim(state: RunState, change: TaskChange): void {
   } else if (change.type === 'task.tree') {
     state.assigned.set(change.id, state.graph.nodes.get(change.id)?.fence ?? 0);
   } else if (CLAIM_ENDS.has(change.type) && 'id' in change) {
-    for (const [name, task] of state.claims) if (task === change.id) state.claims.delete(name);
+    for (const [name, task] of state.claims) {
+      if (task !== change.id) continue;
+      state.claims.delete(name);
+      // Its turn was about that task, and does not go on without it (L7).
+      state.midTurn.delete(name);
+    }
   }
 }
 

@@ -16,6 +16,7 @@ import type {
   TrustRecord,
 } from '../protocol/index.ts';
 
+import { ignoreFiles } from '../worktree/index.ts';
 import { AuditBook } from './audit-book.ts';
 import type {
   AnsweredAsk,
@@ -221,7 +222,12 @@ class RunningSupervisor implements Supervisor {
       damage,
       audit: { keys: this.audit.keysOf(file.id), head: (tip) => this.audit.head(file.id, tip) },
       hosts,
-      directories: { journal: `${directory}/journal`, outputs, notes: this.memory.path },
+      directories: {
+        journal: `${directory}/journal`,
+        outputs,
+        notes: this.memory.path,
+        ignores: ignoreFiles(repository),
+      },
       grants: { give: (grant) => this.keepGrant(grant), used: (id, at) => this.book.used(id, at) },
       memory: keeperOf(this.memory, file.id),
       onRecord: (record) => {

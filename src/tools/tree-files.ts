@@ -32,6 +32,8 @@ export interface TreeFiles {
   /** Null when missing. */
   stat(path: string): Promise<FileStat | null>;
   list(path: string): Promise<TreeEntry[]>;
+  /** Texts in the form of `.gitignore` that hold for the whole tree, the weakest first: what git has besides. */
+  readonly ignores?: readonly string[];
 }
 
 /** What the platform offers (`platform/safe-open.ts`, by these names): each call is race-free below the root. */
@@ -50,9 +52,14 @@ export interface TreeOps {
   listInside(root: string, relative: string): Promise<readonly TreeEntry[]>;
 }
 
-export function makeTreeFiles(root: string, ops: TreeOps): TreeFiles {
+export function makeTreeFiles(
+  root: string,
+  ops: TreeOps,
+  ignores: readonly string[] = [],
+): TreeFiles {
   return {
     root,
+    ignores,
     real: (path) => ops.realInside(root, path),
     read: (path, maxBytes, offset = 0) =>
       ops.readInside(root, path, { offset, length: maxBytes, sizeMax: maxBytes }),

@@ -1,6 +1,6 @@
 /**
  * All files below a folder, as a developer would list them: without git's own folder, installed packages, what
- * `.gitignore` files exclude (nested ones too), and what the floor keeps shut. Links are not followed.
+ * `.gitignore` files exclude (nested ones too) and git's own lists, and what the floor keeps shut. Links are not followed.
  */
 import ignore, { type Ignore } from 'ignore';
 import picomatch from 'picomatch';
@@ -136,7 +136,7 @@ function isOpenFolder(path: string, name: string): boolean {
 
 /** The rules of the folders above; none when they exclude the folder itself: it was asked for by name. */
 async function rulesAbove(tree: TreeFiles, from: string): Promise<readonly Rules[]> {
-  const rules: Rules[] = [];
+  const rules = rulesOfGit(tree);
   if (from === '') return rules;
   const parts = from.split('/');
   for (let length = 0; length < parts.length; length += 1) {
@@ -146,14 +146,22 @@ async function rulesAbove(tree: TreeFiles, from: string): Promise<readonly Rules
   return rules;
 }
 
+/** `info/exclude` and the person's own file, which any `.gitignore` overrules. */
+function rulesOfGit({ ignores = [] }: TreeFiles): Rules[] {
+  return ignores.map((text) => rulesIn(text, ''));
+}
+
+function rulesIn(text: string, base: string): Rules {
+  return { base, matcher: ignore({ allowRelativePaths: true }).add(text) };
+}
+
 async function rulesOf(tree: TreeFiles, folder: string): Promise<Rules[]> {
   const path = join(folder, '.gitignore');
   try {
     const stat = await tree.stat(path);
     if (stat?.kind !== 'file') return [];
     const { bytes } = await tree.read(path, IGNORE_FILE_BYTES_MAX);
-    const matcher = ignore({ allowRelativePaths: true }).add(decodeUtf8(bytes, { exact: false }));
-    return [{ base: folder === '' ? '' : `${folder}/`, matcher }];
+    return [rulesIn(decodeUtf8(bytes, { exact: false }), folder === '' ? '' : `${folder}/`)];
   } catch {
     // A .gitignore that can't be read excludes nothing; the files below it are still shown.
     return [];

@@ -33,6 +33,7 @@ export { clearStaleLocks, type StaleLocks } from './recover.ts';
 export { type RemoveOutcome, type RemoveRequest, removeTree } from './remove.ts';
 export {
   type Head,
+  ignoreFiles,
   openRepository,
   type Repository,
   readHead,

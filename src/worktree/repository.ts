@@ -101,6 +101,14 @@ export async function openRepository(deps: WorktreeDeps, dir: string): Promise<R
   };
 }
 
+/** Files outside of any tree that say what git leaves out, the weakest first; they need not be there. */
+export function ignoreFiles({ excludesFile, commonDir, deps }: Repository): string[] {
+  const { HOME, XDG_CONFIG_HOME } = deps.env;
+  const config = XDG_CONFIG_HOME || (HOME === undefined ? null : `${HOME}/.config`);
+  const own = excludesFile ?? (config === null ? null : `${config}/git/ignore`);
+  return [...(own === null ? [] : [own]), `${commonDir}/info/exclude`];
+}
+
 /** HEAD of the user's work tree, now. */
 export function readHead(repo: Repository): Promise<Head> {
   return headOf(repo.git);

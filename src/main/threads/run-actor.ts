@@ -30,6 +30,7 @@ import { type ChosenProvider, type ModelAccess, providerFor } from '../../provid
 import { type RunPlaces, readSession } from '../../sessions/index.ts';
 import { makeTreeFiles, type TreeOps } from '../../tools/index.ts';
 import type { GivenToThreads } from './given.ts';
+import { readIgnores } from './ignores.ts';
 import { limitWork } from './limit-work.ts';
 import { readNotes } from './notes.ts';
 import { makeOutputs } from './output-files.ts';
@@ -62,6 +63,7 @@ export const runActor: ActorRun = async (start, port, signal, given) => {
   const rateOf = (ref: string): Rate | null => worstOf(priceOf(access.settings.prices, ref));
   const outputs = makeOutputs({ files, clock, random, directory: start.outputsDirectory });
   const entries = await sessionOf(files, start, start.fromSeq);
+  const ignores = await readIgnores(start);
   const track = await readTrack(files, start);
   const player = track === null ? null : await playerOf({ files, start, port, track, outputs });
   const chosen = player === null ? choose(start.model) : null;
@@ -82,7 +84,7 @@ export const runActor: ActorRun = async (start, port, signal, given) => {
       random,
       clock,
       entries,
-      treeAt: (root) => makeTreeFiles(root, treeOps),
+      treeAt: (root) => makeTreeFiles(root, treeOps, ignores),
       notes: async () => notesOf(await readNotes(start), track),
       outputs,
       marks: new RequestMarks(sha256Hex, placesOf(start)),

@@ -48,7 +48,9 @@ export function reserve(asking: Asking, draft: Draft, ask: ReserveRequest): Draf
 /** The agent is told itself: it can still bring its work to an end. */
 function warnOfTurns({ state, live, actor }: Asking, draft: Draft, turn: number): void {
   const { turns } = state.file.team.limits;
-  if (turn === 0 || turn - 1 !== Math.ceil(turns * BUDGET_WARN_SHARE)) return;
+  // Of a few turns nine tenths are all of them: then before the last one.
+  const at = Math.min(turns - 1, Math.ceil(turns * BUDGET_WARN_SHARE));
+  if (turn < 2 || turn - 1 !== at) return;
   const { name } = actor;
   warnOf(draft.about('run', actor), live, {
     scope: `turns:${name}:${state.spending.turnsOf.get(name) ?? 0}`,

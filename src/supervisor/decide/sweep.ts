@@ -80,19 +80,24 @@ function dueIn(state: RunState, live: Live, happening: Happening): number | null
     [...asks.asks.values()].some((ask) => ask.answer === null) ||
     live.stalled !== null ||
     startable(state, happening.now) !== null;
-  if (busy) return SWEEP_MS;
+  const wallMs = wallLeft(state, live, happening);
+  // A short wall time has its warning and its end in time, however often else is looked.
+  if (busy) return Math.max(1, Math.ceil(Math.min(SWEEP_MS, wallMs ?? SWEEP_MS)));
   const ends = [...spending.quotas.values()].map(({ until }) => Date.parse(until) - happening.now);
   const parkedMs = parkedFor(state.breaker, happening.now);
   if (parkedMs > 0) ends.push(parkedMs);
-  const { wallMs } = spending.budget;
-  if (wallMs !== null) {
-    const used = live.wallUsedMs + happening.monotonicMs - live.startedMonotonic;
-    ends.push(
-      used < wallMs * BUDGET_WARN_SHARE ? wallMs * BUDGET_WARN_SHARE - used : wallMs - used,
-    );
-  }
+  if (wallMs !== null) ends.push(wallMs);
   if (ends.length === 0) return null;
   return Math.min(SWEEP_FAR_MS, Math.max(SWEEP_MS, Math.ceil(Math.min(...ends))));
+}
+
+/** Until the warning, then until the end; null without a bound. */
+function wallLeft(state: RunState, live: Live, { monotonicMs }: Happening): number | null {
+  const { wallMs } = state.spending.budget;
+  if (wallMs === null) return null;
+  const used = live.wallUsedMs + monotonicMs - live.startedMonotonic;
+  const warnAt = wallMs * BUDGET_WARN_SHARE;
+  return (used < warnAt ? warnAt : wallMs) - used;
 }
 
 /** Why an actor must be ended now: no sign of life of it or of what runs for it, or its task's deadline. */

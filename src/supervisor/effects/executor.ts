@@ -50,6 +50,8 @@ export interface ExecutorDeps {
     readonly outputs: string;
     /** File of what agents noted. */
     readonly notes?: string;
+    /** See `ActorStart.ignoreFiles`. */
+    readonly ignores?: readonly string[];
   };
   readonly onLive: (event: { actor: string; type: LiveKind; data: string }) => void;
   readonly post: (event: RunEvent) => void;
@@ -271,12 +273,13 @@ export class Executor {
 
   private startActor(effect: Of<'actor.start'>): void {
     const { name, incarnation } = effect.start;
-    const { journal, outputs, notes } = this.deps.directories;
+    const { journal, outputs, notes, ignores } = this.deps.directories;
     const start = {
       ...effect.start,
       journalDirectory: journal,
       outputsDirectory: outputs,
       ...(notes === undefined ? {} : { notesFile: notes }),
+      ...(ignores === undefined ? {} : { ignoreFiles: ignores }),
       upToSeq: this.deps.durableSeq(),
     };
     const handle = this.deps.hosts[effect.host].start(start, {

@@ -7,6 +7,7 @@ const encoder = new TextEncoder();
 /** A tree in memory: files by path, and links. Folders are there when something is in them. */
 export class MemoryTree implements TreeFiles {
   readonly root: string;
+  ignores: readonly string[] = [];
   readonly files: Map<string, Uint8Array> = new Map<string, Uint8Array>();
   readonly links: Map<string, string> = new Map<string, string>();
   /** What was done, one line each. */

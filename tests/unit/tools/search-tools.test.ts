@@ -35,6 +35,29 @@ test('glob finds by pattern; ignored and protected folders are left out, hidden 
   expect(await call('glob', { pattern: '../**' }, context)).toMatch(/^! .*leads out/);
 });
 
+test('what git leaves out besides is left out, and any .gitignore overrules it', async () => {
+  const listed = new MemoryTree({
+    'notes/mine.md': 'x',
+    'a.tmp': 'x',
+    'kept.tmp': 'x',
+    'deep/kept.tmp': 'x',
+    'deep/b.bak': 'x',
+    '.gitignore': '!/kept.tmp\n',
+  });
+  // First the person's own file, then the clone's, which is stronger.
+  listed.ignores = ['*.tmp\n*.bak\n', 'notes/\n!*.bak\n'];
+  const found = 'kept.tmp\ndeep/b.bak';
+  expect(await call('glob', { pattern: '**/*.{md,tmp,bak}' }, contextOf(listed))).toBe(found);
+  expect(await call('grep', { pattern: '^x' }, contextOf(listed))).toBe(
+    'kept.tmp:1: x\ndeep/b.bak:1: x',
+  );
+  expect(await call('glob', { pattern: '*', path: 'deep' }, contextOf(listed))).toBe('deep/b.bak');
+  // Who names a folder that is left out wants to see it.
+  expect(await call('glob', { pattern: '*', path: 'notes' }, contextOf(listed))).toBe(
+    'notes/mine.md',
+  );
+});
+
 test('grep prints path, line and text, with context where asked', async () => {
   expect(await call('grep', { pattern: '^export (const|function) a' }, context)).toBe(
     'src/a.ts:1: export const a = 1;\nsrc/a.ts:3: export function alpha() {}',

@@ -249,6 +249,23 @@ describe('subagents', () => {
   });
 });
 
+describe('L7: a turn that a restart cut', () => {
+  it('goes on; but not when the task that it was about has ended', () => {
+    const w = world({ tasks: [{ id: 'a', verify: ['true'] }] });
+    w.answer('ada', ['complete_task']);
+    expect(w.act('ada', 'complete_task', { summary: 'done' }).ok).toBe(true);
+    w.step({ type: 'send', token: 1, to: 'bo', text: 'Look.', lane: 'normal', id: null });
+    w.answer('bo', ['team_status']);
+    expect(w.act('bo', 'team_status', {}).ok).toBe(true);
+    w.restart();
+    expect(w.live.actors.has(asActorName('bo'))).toBe(true);
+    expect(w.live.actors.has(asActorName('ada'))).toBe(false);
+    // A letter of its own is reason enough.
+    w.step({ type: 'send', token: 2, to: 'ada', text: 'And you?', lane: 'normal', id: null });
+    expect(w.inboxes.get('ada')?.map((one) => one.body.text)).toEqual(['And you?']);
+  });
+});
+
 describe('notices', () => {
   it('S2: a death is told to the lead and to who brought it in, once each, and not again after a restart', () => {
     const w = world({ tasks: [{ id: 'a' }] });
