@@ -42,8 +42,11 @@ mayImport.testing = mayImport.testing.filter((room) => !['cli', 'tui', 'webui'].
 
 /** Rooms whose files may be imported one by one; of all others only index.ts. */
 const importableByFile = ['kernel', 'protocol'];
-/** client/index.ts stays free of Node for the browser, so its Node half is imported by name. */
-const importableFiles = ['client/socket.ts'];
+/**
+ * client/index.ts stays free of Node for the browser, so its Node half is imported by name. The parent of a supervisor
+ * (main/parent.ts) loads as little as it can, so that as little as can be takes it down: of platform only its log.
+ */
+const importableFiles = ['client/socket.ts', 'platform/json-logger.ts'];
 
 /** Where Node's own modules may be used: folders of src/, or single files. */
 const nodeAtTheEdge = ['platform/', 'main/', 'ipc/', 'http/', 'cli/', 'tui/'];

@@ -6,6 +6,7 @@
 import { type CommandSpec, type OptionSpec, RUN } from './command.ts';
 import { results } from './commands-results.ts';
 import { starting } from './commands-starting.ts';
+import { staying } from './commands-up.ts';
 import { CRON } from './cron-commands.ts';
 import { USAGE } from './spending-commands.ts';
 import { TRACE } from './trace-command.ts';
@@ -316,6 +317,7 @@ const knowing: readonly CommandSpec[] = [
 /** In the order of `--help`. */
 export const COMMANDS: readonly CommandSpec[] = [
   ...starting,
+  ...staying,
   ...watching,
   ...deciding,
   ...results,

@@ -1,6 +1,7 @@
 /** The commands that begin, go on with, play again and end runs: a part of the command table. */
 
 import type { CommandSpec } from './command.ts';
+import { DETACH } from './commands-up.ts';
 import { RESUME } from './spending-commands.ts';
 
 export const starting: readonly CommandSpec[] = [
@@ -36,6 +37,7 @@ export const starting: readonly CommandSpec[] = [
     args: [['<team>', 'a team file']],
     summary: 'run a team on the repository and get one verified branch',
     details:
+      'In the supervisor that is up (`troupe up`), else in this process.\n' +
       'Ctrl-C once stops gracefully, twice at once; `troupe resume` goes on from there.\n' +
       'Your branch, index, stash and working tree are not touched.',
     options: [
@@ -51,9 +53,13 @@ export const starting: readonly CommandSpec[] = [
           'ask, accept-edits, read-only, auto-in-sandbox or locked, instead of the team file’s',
       },
       { flags: '--headless', description: 'nobody answers: what would be asked is denied' },
-      { flags: '--detach', description: 'not available in this version' },
+      DETACH,
     ],
-    examples: ['troupe run team.yaml', 'troupe run team.yaml --budget-usd 2 --run-id docs-1'],
+    examples: [
+      'troupe run team.yaml',
+      'troupe run team.yaml --budget-usd 2 --run-id docs-1',
+      'troupe run team.yaml --detach',
+    ],
     load: () => import('./commands/run.ts'),
   },
   RESUME,

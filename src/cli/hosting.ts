@@ -1,8 +1,11 @@
 /**
  * A supervisor in this process, for `run` and `resume`. `main` makes it: the lock, the hosts of the actors, the socket.
  */
+
+import type { Client } from '../client/index.ts';
 import type { Workspace } from '../control/index.ts';
-import type { Logger, SandboxReport } from '../kernel/ports.ts';
+import type { Logger } from '../kernel/ports.ts';
+import type { RunFile } from '../protocol/team.ts';
 import type { Supervisor } from '../supervisor/index.ts';
 
 export interface Hosting {
@@ -15,8 +18,10 @@ export interface Hosting {
 
 export interface HostedSupervisor {
   readonly supervisor: Supervisor;
-  /** What holds commands on this machine. */
-  readonly sandbox: SandboxReport;
+  /** What the socket offers, without the socket. */
+  readonly client: Client;
+  /** What holds the commands of a run, in words. */
+  sandboxText(run: RunFile): string;
   /** Closes the supervisor, then the socket, then gives the lock back; idempotent. */
   close(): Promise<void>;
 }

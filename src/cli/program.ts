@@ -1,12 +1,13 @@
 /**
  * The command line: parsing by commander, help with examples, one place where failures are told and exit codes decided.
  */
+import { resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import type { ExitCode } from '../kernel/errors.ts';
 import { EXIT } from '../kernel/errors.ts';
 import type { CommandSpec, OptionValues } from './command.ts';
 import { COMMANDS } from './command-table.ts';
-import type { Context, Machine } from './context.ts';
+import type { Context, KeepSupervisor, Machine } from './context.ts';
 import { tellFailure, usageError } from './failure.ts';
 import type { Io } from './io.ts';
 import { commandAt, type Where } from './next.ts';
@@ -17,6 +18,7 @@ export interface CliDeps {
   readonly argv: readonly string[];
   readonly version: () => string;
   readonly loadMachine: (io: Io) => Promise<Machine>;
+  readonly loadKeeper: () => Promise<KeepSupervisor>;
 }
 
 /** Runs one command and returns its exit code; everything is written when it resolves. Never rejects. */
@@ -143,6 +145,8 @@ function makeContext(deps: CliDeps, options: OptionValues): Context {
         .then((loaded) => loaded.openWorkspace(typeof directory === 'string' ? directory : '.'));
       return workspace;
     },
+    directory: resolve(io.cwd, typeof directory === 'string' ? directory : '.'),
+    keeper: () => deps.loadKeeper(),
     command: (line) => commandAt(whereOf(io, directory), line),
     printJson(value) {
       io.out.write(`${JSON.stringify(value)}\n`);

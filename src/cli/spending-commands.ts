@@ -1,5 +1,6 @@
 /** Commands about what a run may spend and has spent. */
 import { type CommandSpec, RUN } from './command.ts';
+import { DETACH } from './commands-up.ts';
 
 export const RESUME: CommandSpec = {
   name: 'resume',
@@ -14,6 +15,7 @@ export const RESUME: CommandSpec = {
       description: 'stop after so much time of work, such as 45m',
     },
     { flags: '--budget-turns <n>', description: 'stop after this many model answers in all' },
+    DETACH,
   ],
   examples: ['troupe resume docs-1', 'troupe resume docs-1 --budget-usd 5'],
   load: () => import('./commands/resume.ts'),

@@ -1,6 +1,8 @@
 /** What can go wrong with a command, each with what to do about it. The only place of the room that builds errors. */
+
 import { EXIT, ensureError, TroupeError } from '../kernel/errors.ts';
 import { nearMatches } from '../kernel/ids.ts';
+import { POLICY_MODES } from '../protocol/team.ts';
 
 const LISTED_MAX = 12;
 
@@ -229,6 +231,27 @@ export const errors = {
       hint: 'Watch it with `troupe ps` and `troupe tail --follow`, end it with `troupe stop`, or wait for it.',
       exit: EXIT.noSupervisor,
       data: { ...holder },
+    }),
+  unknownMode: (mode: string): TroupeError =>
+    new TroupeError({
+      code: 'control/unknown-mode',
+      message: `there is no mode ${JSON.stringify(mode)}`,
+      hint: `There is: ${POLICY_MODES.join(', ')}.`,
+      exit: EXIT.usage,
+    }),
+  notUp: (pid: number): TroupeError =>
+    new TroupeError({
+      code: 'control/not-up',
+      message: `process ${pid} works on this repository in the foreground of its own run; no supervisor is up`,
+      hint: 'End its run with `troupe stop`: the process ends with it.',
+      exit: EXIT.noSupervisor,
+    }),
+  replayNotHere: (run: string): TroupeError =>
+    new TroupeError({
+      code: 'control/replay',
+      message: `${run} is a replay, which goes on in the foreground only`,
+      hint: 'End the supervisor with `troupe down`, then resume it.',
+      exit: EXIT.noSupervisor,
     }),
   silent: (): TroupeError =>
     new TroupeError({

@@ -8,7 +8,13 @@
 
 export { askedInput, lateAnswer, listApprovals, listGrants } from './approvals.ts';
 export { type AuditRow, auditOf, verifyAudit } from './audit.ts';
-export { budgetToResume, type MoreBudget } from './budget.ts';
+export {
+  beginRun,
+  type PreparedResume,
+  prepareResume,
+  type RunToBegin,
+} from './begin.ts';
+export type { MoreBudget } from './budget.ts';
 export { recordingOf } from './cassette.ts';
 export { type CheckAnswer, checkTeam } from './check.ts';
 export { compactActor } from './compact.ts';
@@ -33,6 +39,7 @@ export { type ExportEntry, exportRun, type RunExport } from './export.ts';
 export type { Finding } from './finding.ts';
 export { hooksOfRun } from './hooks.ts';
 export { type JudgeDeps, makeJudge } from './judge.ts';
+export { TAKE_UP } from './limits.ts';
 export type { LiveControl, Subscribed } from './live.ts';
 export { type LiveControlOptions, makeLiveControl } from './live-control.ts';
 export { checkActors, deadMail, followMail, type MailQuery, readMail } from './mail.ts';
@@ -79,7 +86,7 @@ export {
   runOutput,
   writeCassette,
 } from './replay-end.ts';
-export { createRun, forgetRun, readRunFile } from './run-store.ts';
+export { createRun, readRunFile } from './run-store.ts';
 export { type RestoredWork, restoreWork, type SavedRow, savedWork } from './saved.ts';
 export { type Sent, sendMail } from './send.ts';
 export {
@@ -96,6 +103,7 @@ export {
   type SkillRow,
 } from './skills.ts';
 export { type PreparedRun, prepareRun, type StartOptions } from './start.ts';
+export { type HeldRun, planTakeUp, readHeld } from './take-up.ts';
 export {
   outputTail,
   type TaskDetail,
@@ -103,7 +111,6 @@ export {
   type TaskSetback,
   taskDetail,
 } from './task-detail.ts';
-export { checkRunModels } from './team-file.ts';
 export { type TraceLayer, type TraceQuery, type TraceRow, traceOf } from './trace.ts';
 export { type CleanUp, cleanWorktrees, listWorktrees, type Removed } from './trees.ts';
 export {
@@ -114,6 +121,7 @@ export {
   untrustable,
 } from './trust.ts';
 export { readTrust, type TrustBook } from './trust-book.ts';
+export { leftOf, letGo, type UpService } from './up.ts';
 export { type UsageAnswer, type UsageRow, usageOf } from './usage.ts';
 export { type Whereabouts, whereIs } from './where.ts';
 export { whyOf } from './why.ts';

@@ -29,7 +29,8 @@ import { errors } from './errors.ts';
 import { eventsOfRun } from './events.ts';
 import type { LiveControl } from './live.ts';
 import { wholePlans } from './plans.ts';
-import { listRuns } from './queries.ts';
+import { listRuns, rowOf, viewRun } from './queries.ts';
+import { notUp, type UpControl, type UpService, upControl } from './up.ts';
 import { reasons } from './why.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -42,10 +43,12 @@ export interface LiveControlOptions {
   readonly judgeOf: JudgeOf;
   /** Of `supervisor.json`. */
   readonly identity: Pick<StatusResult, 'pid' | 'startedAt' | 'socket' | 'protocol' | 'sandbox'>;
+  /** Of a supervisor that is up; null: it is in the foreground of a run. */
+  readonly up: UpService | null;
 }
 
 export function makeLiveControl(options: LiveControlOptions): LiveControl {
-  const { workspace, supervisor, identity, redactor } = options;
+  const { workspace, supervisor, identity, redactor, up } = options;
   const watch = makeHub(workspace, supervisor, redactor);
 
   const runOf = (run: string | undefined): string => {
@@ -69,6 +72,10 @@ export function makeLiveControl(options: LiveControlOptions): LiveControl {
       supervisor.runs().map((run) => runRow(stateOf(run), supervisor.liveness(run))),
     ),
     actors: supervisor.runs().flatMap((run) => actorsOf(run).map((row) => ({ ...row, run }))),
+    mode: up === null ? 'run' : 'up',
+    parent: up?.parent() ?? null,
+    log: up?.log ?? null,
+    left: up?.left() ?? [],
   });
   const own = askedHere(workspace, identity, status);
 
@@ -109,10 +116,42 @@ export function makeLiveControl(options: LiveControlOptions): LiveControl {
     },
     ...asksControl({ ...options, runOf, stateOf }),
     editCron: (edit) => supervisor.cron.edit(edit, 'user'),
+    ...livesControl({ ...options, workspace: own, runOf, stateOf, actorsOf }),
+    ...watching(watch, runOf),
+  };
+}
+
+type LivesControl = Pick<
+  LiveControl,
+  'run' | 'waitRun' | 'stopRun' | 'stopActor' | keyof UpControl
+>;
+
+/** The lives of runs, from their start in this supervisor to their end. */
+function livesControl(
+  of: LiveControlOptions & {
+    readonly runOf: (run: string | undefined) => string;
+    readonly stateOf: (run: string) => RunState;
+    readonly actorsOf: (run: string) => ActorRow[];
+  },
+): LivesControl {
+  const { workspace, supervisor, identity, redactor, up, runOf, stateOf, actorsOf } = of;
+  return {
+    ...(up === null ? notUp(identity) : upControl({ workspace, supervisor, up })),
+    run: async (run) => {
+      const id = runOf(run);
+      const state = stateOf(id);
+      const liveness = supervisor.liveness(id);
+      const row = redactor.data(runRow(state, liveness));
+      const tasks = redactor.data(taskRows(state, liveness));
+      return { run: row, tasks, actors: actorsOf(id) };
+    },
+    waitRun: async (run) =>
+      supervisor.runs().includes(run)
+        ? redactor.data(await supervisor.finished(run))
+        : rowOf(await viewRun(workspace, run, 'wait')),
     stopRun: async ({ run, now, by }) => supervisor.stop({ run: runOf(run), now, by }),
     stopActor: async ({ run, name, now, by }) =>
       supervisor.stopActor({ run: runOf(run), name, now, by }),
-    ...watching(watch, runOf),
   };
 }
 
@@ -165,7 +204,9 @@ function asksControl(
   return {
     approvals: async (run) => {
       const runs = run === undefined ? supervisor.runs() : [runOf(run)];
-      return redactor.data(runs.flatMap((id) => askRows(stateOf(id))));
+      // What is over asks nobody any more.
+      const open = runs.map(stateOf).filter((state) => state.run.ended === null);
+      return redactor.data(open.flatMap((state) => askRows(state)));
     },
     answerAsk: async ({ run, digest = null, days = GRANT_DAYS, reason = null, ...given }) => {
       const id = run === undefined ? (runOfAsk(given.id) ?? runOf(run)) : runOf(run);

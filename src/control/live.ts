@@ -14,10 +14,16 @@ import type {
   CompactResult,
   DecidePlanParams,
   DecidePlanResult,
+  DownParams,
+  DownResult,
+  ResumeRunParams,
+  RunResult,
   SendParams,
   SendResult,
   SettleParams,
   SettleResult,
+  StartRunParams,
+  StartRunResult,
   StatusResult,
   StopActorParams,
   StopParams,
@@ -51,6 +57,14 @@ export interface LiveControl {
   }): Promise<{ readonly id: string }>;
   /** Of a person. Rejects with `cron/…`. */
   editCron(edit: CronEdit): Promise<CronEditResult>;
+  run(run: string | undefined): Promise<RunResult>;
+  /** Only of a supervisor that is up; another one refuses with `control/held`. */
+  startRun(params: StartRunParams): Promise<StartRunResult>;
+  resumeRun(params: ResumeRunParams): Promise<StartRunResult>;
+  /** When it is over or not going on; of one that is not held, what its journal says. */
+  waitRun(run: string): Promise<RunRow>;
+  /** Only of a supervisor that is up: all runs are stopped, and then the process ends. */
+  down(params: DownParams): Promise<DownResult>;
   stopRun(params: StopParams): Promise<RunRow>;
   stopActor(params: StopActorParams): Promise<ActorRow>;
   /** Reading, and what a person asks for in the repository; of any run, held or not. */

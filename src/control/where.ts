@@ -16,6 +16,7 @@ export async function whereIs(workspace: Workspace): Promise<Whereabouts> {
     trees: places.trees,
     socket: await deps.live.socketPath(places),
     supervisorFile: places.supervisorFile,
+    logs: `${places.state}/logs`,
     settings: `${places.workspace}/.troupe`,
     userSettings: places.userConfig,
   };

@@ -33,32 +33,46 @@ export function makeHandlers({ control, tokens, wireLog }: HandlerDeps): Handler
   const fanout = makeFanout(control);
   return {
     plain: {
-      ...control.desk,
-      status: () => Promise.resolve(control.status()),
-      'runs.list': () => control.runs(),
-      'tasks.list': ({ run }) => control.tasks(run),
-      'actors.list': ({ run }) => control.actors(run),
-      why: (params) => control.why(params),
-      'mail.send': (params) => control.send(params),
-      'mail.settle': (params) => control.settleDead(params),
-      'trust.set': async ({ words }) => {
-        await control.trust(words);
-        return {};
-      },
-      'plans.list': ({ run }) => control.plans(run),
-      'plans.decide': (params) => control.decidePlan(params),
-      'approvals.list': ({ run }) => control.approvals(run),
-      'approvals.answer': (params) => control.answerAsk(params),
-      'rules.list': () => control.grants(),
-      'rules.revoke': (params) => control.revokeGrant(params),
-      'run.stop': (params) => control.stopRun(params),
-      'actor.compact': (params) => control.compact(params),
-      'cron.edit': (params) => control.editCron(params),
-      'actor.stop': (params) => control.stopActor(params),
+      ...controlMethods(control),
       'trace.wire': (params, signal) => wireLog.read(params, signal),
       'token.issue': async ({ run, actor }) => ({ token: tokens.issue(run, actor) }),
     },
     subscribe: makeSubscribe(fanout),
+  };
+}
+
+export type ControlMethods = Omit<Handlers['plain'], 'trace.wire' | 'token.issue'>;
+
+/** What is asked of the supervisor, and not of the socket: also for the process that holds it. */
+export function controlMethods(control: LiveControl): ControlMethods {
+  return {
+    ...control.desk,
+    status: () => Promise.resolve(control.status()),
+    'runs.list': () => control.runs(),
+    'tasks.list': ({ run }) => control.tasks(run),
+    'actors.list': ({ run }) => control.actors(run),
+    why: (params) => control.why(params),
+    'mail.send': (params) => control.send(params),
+    'mail.settle': (params) => control.settleDead(params),
+    'trust.set': async ({ words }) => {
+      await control.trust(words);
+      return {};
+    },
+    'plans.list': ({ run }) => control.plans(run),
+    'plans.decide': (params) => control.decidePlan(params),
+    'approvals.list': ({ run }) => control.approvals(run),
+    'approvals.answer': (params) => control.answerAsk(params),
+    'rules.list': () => control.grants(),
+    'rules.revoke': (params) => control.revokeGrant(params),
+    'run.get': ({ run }) => control.run(run),
+    'run.start': (params) => control.startRun(params),
+    'run.resume': (params) => control.resumeRun(params),
+    'run.wait': ({ run }) => control.waitRun(run),
+    'supervisor.down': (params) => control.down(params),
+    'run.stop': (params) => control.stopRun(params),
+    'actor.compact': (params) => control.compact(params),
+    'cron.edit': (params) => control.editCron(params),
+    'actor.stop': (params) => control.stopActor(params),
   };
 }
 

@@ -6,6 +6,7 @@
 import { accessSync, constants } from 'node:fs';
 import { PoolHost, ThreadHost } from '../actors/index.ts';
 import type { HostedSupervisor, Io } from '../cli/index.ts';
+import type { Client } from '../client/index.ts';
 import {
   controlErrors,
   hooksOfRun,
@@ -13,11 +14,14 @@ import {
   makeJudge,
   makeLiveControl,
   makePolicySource,
+  openWorkspace,
   policyPlaces,
   readSettings,
+  type UpService,
   userConfigFolder,
   type Workspace,
 } from '../control/index.ts';
+import type { Redactor } from '../events/index.ts';
 import { type IpcServer, startIpcServer } from '../ipc/index.ts';
 import { isoTime, type Logger } from '../kernel/index.ts';
 import {
@@ -32,16 +36,24 @@ import {
 import { PROTOCOL_VERSION } from '../protocol/index.ts';
 import { type MachineSandbox, openSupervisor, type Supervisor } from '../supervisor/index.ts';
 import { commandEnvironment } from './environment.ts';
+import { localClient } from './local-client.ts';
 import { postJson } from './post.ts';
-import { sandboxName, sandboxOf } from './sandbox.ts';
+import { sandboxName, sandboxOf, sandboxText } from './sandbox.ts';
 import type { GivenToThreads } from './threads/given.ts';
+
+/** Of a process that is up: what only that process knows. */
+export type UpProcess = Omit<UpService, 'refresh' | 'sandboxText'> & {
+  /** Before clients are let in: takes up what was going on. */
+  begin(supervisor: Supervisor, workspace: Workspace): Promise<void>;
+};
 
 export async function openHosted(
   io: Io,
-  workspace: Workspace,
+  given: Workspace,
   logger: Logger,
+  up: UpProcess | null = null,
 ): Promise<HostedSupervisor> {
-  const { deps, places } = workspace;
+  const { deps, places } = given;
   const { files, clock, random } = deps;
   const processes = new NodeProcessTable();
   const lock = await acquireLock({ files, clock, random, processes }, places.state);
@@ -50,14 +62,19 @@ export async function openHosted(
     throw controlErrors.held({ pid, startedAt: acquiredAt });
   }
   try {
-    const sandbox = await sandboxOf(io, workspace.places);
-    const supervisor = await openOwn(io, { workspace, logger, sandbox });
-    const server = await serve(io, { workspace, supervisor, logger, sandbox });
+    const settings = await renewableSettings(given);
+    const { workspace } = settings;
+    const sandbox = await sandboxOf(io, places);
+    const what = { workspace, logger, sandbox, settings, isUp: up !== null };
+    const supervisor = await openOwn(io, what);
+    const service = upServiceOf(up, settings, sandbox);
+    const { server, client } = await serve(io, { ...what, supervisor, up, service });
     await supervisor.cron.start();
     let closing: Promise<void> | null = null;
     return {
       supervisor,
-      sandbox: sandbox.report,
+      client,
+      sandboxText: (file) => sandboxText(sandbox.report, file),
       close() {
         closing ??= closeInOrder([
           () => supervisor.close(),
@@ -73,6 +90,54 @@ export async function openHosted(
   }
 }
 
+function upServiceOf(
+  up: UpProcess | null,
+  settings: RenewableSettings,
+  sandbox: MachineSandbox,
+): UpService | null {
+  if (up === null) return null;
+  return {
+    ...up,
+    refresh: () => settings.refresh(),
+    sandboxText: (file) => sandboxText(sandbox.report, file),
+  };
+}
+
+/** Settings and keys as they were read last, and a workspace whose redactor knows the keys of that reading. */
+interface RenewableSettings {
+  readonly workspace: Workspace;
+  /** Keys reach the threads that talk to models, and nothing else: no record, no event, no environment. */
+  readonly given: GivenToThreads;
+  refresh(): Promise<void>;
+}
+
+async function renewableSettings(opened: Workspace): Promise<RenewableSettings> {
+  const { deps, places } = opened;
+  const read = async (): Promise<{ given: GivenToThreads; redactor: Redactor }> => {
+    const { models, secrets } = await readSettings(deps, {
+      workspace: places.workspace,
+      userConfig: places.userConfig,
+    });
+    const fresh = await openWorkspace(deps, places.workspace);
+    return { given: { models, secrets }, redactor: await fresh.redactor() };
+  };
+  let current = await read();
+  const redactor: Redactor = {
+    text: (text) => current.redactor.text(text),
+    data: (value, after) => current.redactor.data(value, after),
+    spans: (text) => current.redactor.spans(text),
+  };
+  return {
+    workspace: { ...opened, redactor: () => Promise.resolve(redactor) },
+    get given(): GivenToThreads {
+      return current.given;
+    },
+    async refresh() {
+      current = await read();
+    },
+  };
+}
+
 /** Each step is tried, whatever the ones before it did; the first failure is told. */
 async function closeInOrder(steps: readonly (() => Promise<void>)[]): Promise<void> {
   const failures: unknown[] = [];
@@ -80,22 +145,17 @@ async function closeInOrder(steps: readonly (() => Promise<void>)[]): Promise<vo
   if (failures.length > 0) throw failures[0];
 }
 
-async function openOwn(
-  io: Io,
-  what: {
-    readonly workspace: Workspace;
-    readonly logger: Logger;
-    readonly sandbox: MachineSandbox;
-  },
-): Promise<Supervisor> {
-  const { workspace, logger, sandbox } = what;
+interface ToOpen {
+  readonly workspace: Workspace;
+  readonly logger: Logger;
+  readonly sandbox: MachineSandbox;
+  readonly settings: RenewableSettings;
+  readonly isUp: boolean;
+}
+
+async function openOwn(io: Io, what: ToOpen): Promise<Supervisor> {
+  const { workspace, logger, sandbox, settings } = what;
   const { deps, places, repository } = workspace;
-  const { models, secrets } = await readSettings(deps, {
-    workspace: places.workspace,
-    userConfig: userConfigFolder(io.env),
-  });
-  // Keys reach the threads that talk to models, and nothing else: no record, no event, no environment.
-  const given: GivenToThreads = { models, secrets };
   const environment = commandEnvironment(io.env);
   const entry = (name: string): URL => new URL(`../threads/${name}.js`, import.meta.url);
   const policy = makePolicySource({
@@ -120,9 +180,23 @@ async function openOwn(
     repository,
     directory: places.state,
     hosts: {
-      thread: new ThreadHost({ entry: entry('actor'), env: environment, given }),
-      pool: new PoolHost({ entry: entry('subagent'), env: environment, given }),
+      // Each thread gets what is known of settings and keys when it starts.
+      thread: new ThreadHost({
+        entry: entry('actor'),
+        env: environment,
+        get given() {
+          return settings.given;
+        },
+      }),
+      pool: new PoolHost({
+        entry: entry('subagent'),
+        env: environment,
+        get given() {
+          return settings.given;
+        },
+      }),
     },
+    up: what.isUp,
     environment,
     shell: findShell(),
     sandbox,
@@ -135,13 +209,12 @@ async function openOwn(
 
 async function serve(
   io: Io,
-  what: {
-    readonly workspace: Workspace;
+  what: ToOpen & {
     readonly supervisor: Supervisor;
-    readonly logger: Logger;
-    readonly sandbox: MachineSandbox;
+    readonly up: UpProcess | null;
+    readonly service: UpService | null;
   },
-): Promise<IpcServer> {
+): Promise<{ readonly server: IpcServer; readonly client: Client }> {
   const { workspace, supervisor, logger } = what;
   const { deps, places } = workspace;
   const socketPath = await deps.live.socketPath(places);
@@ -157,30 +230,34 @@ async function serve(
     sandbox: sandboxName(what.sandbox.report),
   };
   try {
+    const redactor = await workspace.redactor();
+    const control = makeLiveControl({
+      workspace,
+      supervisor,
+      identity,
+      redactor,
+      judgeOf: makeJudge({
+        workspace,
+        places: policyPlaces({
+          userConfig: userConfigFolder(io.env),
+          root: places.workspace,
+          ownedByAdmin,
+        }),
+        disk: { look: lookAt, hash: hashOfFile },
+      }),
+      up: what.service,
+    });
+    await what.up?.begin(supervisor, workspace);
     const server = await startIpcServer({
       directory: places.state,
       socketPath: io.env['TROUPE_WIRE'] === 'tcp' ? null : socketPath,
       pid: identity.pid,
       startedAt: identity.startedAt,
-      control: makeLiveControl({
-        workspace,
-        supervisor,
-        identity,
-        redactor: await workspace.redactor(),
-        judgeOf: makeJudge({
-          workspace,
-          places: policyPlaces({
-            userConfig: userConfigFolder(io.env),
-            root: places.workspace,
-            ownedByAdmin,
-          }),
-          disk: { look: lookAt, hash: hashOfFile },
-        }),
-      }),
+      control,
       logger,
     });
     listening = server.file.socket;
-    return server;
+    return { server, client: localClient(control, { ...identity, role: 'person' }) };
   } catch (error) {
     await supervisor.close();
     throw error;

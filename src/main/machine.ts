@@ -23,6 +23,8 @@ import {
   socketPathFor,
 } from '../platform/index.ts';
 
+import { isThere, readNote, removeNote } from './keep/note.ts';
+
 /** How long a reading command waits for the supervisor to tell what its actors are doing. */
 const STATUS_MS = 1_500;
 
@@ -67,6 +69,15 @@ export function makeMachine(io: Io, version: string): Machine {
       const { report } = await sandboxOf(io, places);
       return proveSandbox({ exec: deps.exec, path: io.env['PATH'] ?? '', report });
     },
+    async launch({ places }, adopt) {
+      const { launchParent } = await import('./launch.ts');
+      await launchParent(io, places, adopt);
+    },
+    parent: ({ places }) => {
+      const note = readNote(places.state);
+      return note === null ? null : { ...note, alive: isThere(note) };
+    },
+    forgetParent: ({ places }) => removeNote(places.state),
     hosting: {
       async open(workspace, logger) {
         const { openHosted } = await import('./hosting.ts');

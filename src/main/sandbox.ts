@@ -4,6 +4,7 @@ import type { Io } from '../cli/index.ts';
 import type { Places } from '../control/index.ts';
 import type { SandboxReport } from '../kernel/index.ts';
 import { probeSandbox, socketPathFor } from '../platform/index.ts';
+import type { RunFile } from '../protocol/index.ts';
 import type { MachineSandbox } from '../supervisor/index.ts';
 import { commandEnvironment } from './environment.ts';
 
@@ -35,4 +36,18 @@ export async function sandboxOf(
 /** For `status`: one word. */
 export function sandboxName(report: SandboxReport): string {
   return report.level === 0 ? 'none' : `level ${report.level}`;
+}
+
+/** For people, of one run. */
+export function sandboxText(report: SandboxReport, { team }: RunFile): string {
+  if (team.sandbox?.mode === 'off') return 'sandbox off: commands run with your rights';
+  return report.level === 0
+    ? 'no sandbox: commands run with your rights'
+    : `sandbox: ${report.detail}${hostsText(team.sandbox?.network?.allow ?? [])}`;
+}
+
+function hostsText(hosts: readonly string[]): string {
+  if (hosts.length === 0) return '';
+  const more = hosts.length > 3 ? ` and ${hosts.length - 3} more` : '';
+  return ` but ${hosts.slice(0, 3).join(', ')}${more}`;
 }

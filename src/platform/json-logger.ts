@@ -2,18 +2,20 @@
  * `Logger` that writes one JSON object a line, to stderr or to a file (0600, appended with one call a line, so that the
  * lines of several processes do not mix). It never throws: a log that can't be written is no reason to stop.
  */
-import { closeSync, constants, openSync, writeSync } from 'node:fs';
-import { ensureError, isTroupeError } from '../kernel/errors.ts';
+import { closeSync, constants, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
+import { ensureError, isTroupeError, systemCode } from '../kernel/errors.ts';
 import type { Clock, Logger, LogLevel } from '../kernel/ports.ts';
 import { isoTime } from '../kernel/time.ts';
 import { LOG_LINE_MAX } from './limits.ts';
 
 export interface JsonLoggerOptions {
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'now'>;
   /** Absolute path; default: stderr. */
   readonly file?: string;
   /** Lines below it are dropped; default `info`. */
   readonly level?: LogLevel;
+  /** Of a file that one process writes: past so many bytes it becomes `<file>.1`, what was that `<file>.2`, and so on. */
+  readonly rotate?: { readonly bytes: number; readonly files: number };
   /** In every line. */
   readonly fields?: Readonly<Record<string, unknown>>;
 }
@@ -24,31 +26,59 @@ const STDERR = 2;
 export class JsonLogger implements Logger {
   readonly #options: JsonLoggerOptions;
   readonly #rank: number;
-  readonly #descriptor: number;
+  #descriptor: number;
+  #size = 0;
 
   /** Throws when the file can't be opened. */
   constructor(options: JsonLoggerOptions) {
     this.#options = options;
     this.#rank = RANK[options.level ?? 'info'];
-    const { O_APPEND, O_CREAT, O_WRONLY } = constants;
-    this.#descriptor =
-      options.file === undefined
-        ? STDERR
-        : openSync(options.file, O_APPEND | O_CREAT | O_WRONLY, 0o600);
+    this.#descriptor = options.file === undefined ? STDERR : this.#open(options.file);
   }
 
   log(level: LogLevel, message: string, data?: Readonly<Record<string, unknown>>): void {
     if (RANK[level] < this.#rank) return;
     const head = { at: isoTime(this.#options.clock.now()), level, message };
     try {
-      writeSync(this.#descriptor, `${toLine({ ...head, ...this.#options.fields, ...data })}\n`);
+      const line = `${toLine({ ...head, ...this.#options.fields, ...data })}\n`;
+      writeSync(this.#descriptor, line);
+      this.#size += line.length;
+      this.#rotateIfFull();
     } catch {
       // A closed stderr, a full disk: there is nobody left to tell.
     }
   }
 
+  #open(file: string): number {
+    const { O_APPEND, O_CREAT, O_WRONLY } = constants;
+    const descriptor = openSync(file, O_APPEND | O_CREAT | O_WRONLY, 0o600);
+    this.#size = fstatSync(descriptor).size;
+    return descriptor;
+  }
+
+  #rotateIfFull(): void {
+    const { file, rotate } = this.#options;
+    if (file === undefined || rotate === undefined || this.#size < rotate.bytes) return;
+    shiftFiles(file, rotate.files);
+    const old = this.#descriptor;
+    this.#descriptor = this.#open(file);
+    closeSync(old);
+  }
+
   close(): void {
     if (this.#descriptor !== STDERR) closeSync(this.#descriptor);
+  }
+}
+
+/** Makes room for a new `file`: keeps `count` older ones beside it. */
+export function shiftFiles(file: string, count: number): void {
+  for (let n = count; n >= 1; n -= 1) {
+    const from = n === 1 ? file : `${file}.${n - 1}`;
+    try {
+      renameSync(from, `${file}.${n}`);
+    } catch (error) {
+      if (systemCode(error) !== 'ENOENT') throw error;
+    }
   }
 }
 

@@ -96,3 +96,21 @@ export interface SupervisorFile {
 }
 
 export const PROTOCOL_VERSION = 1;
+
+/**
+ * `parent.json` in the state folder: the process that keeps a supervisor alive. It goes when all went down in order, and
+ * stays when that process gave up.
+ */
+export interface ParentFile {
+  readonly pid: number;
+  /** Of the process, as the machine counts; the pid alone may be somebody else's by now. */
+  readonly startTime: string;
+  readonly state: 'keeping' | 'waiting' | 'gave-up';
+  /** The supervisor, while there is one. */
+  readonly supervisor: number | null;
+  readonly restarts: number;
+  /** Of the last death, or why it gave up. */
+  readonly reason: string | null;
+  readonly at: string;
+  readonly log: string;
+}

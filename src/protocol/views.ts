@@ -120,6 +120,8 @@ export interface Whereabouts {
   readonly trees: string;
   readonly socket: string;
   readonly supervisorFile: string;
+  /** Of a supervisor that is up. */
+  readonly logs: string;
   readonly settings: string;
   readonly userSettings: string;
 }

@@ -136,6 +136,8 @@ export const eventSchema: z.ZodType = z.looseObject({
 });
 const event = eventSchema;
 
+const begun = z.looseObject({ run: text, from: text, notes: names, sandbox: text });
+
 export const methodResults: { readonly [M in MethodName]: z.ZodType } = {
   hello: z.looseObject({
     protocol: count,
@@ -151,6 +153,10 @@ export const methodResults: { readonly [M in MethodName]: z.ZodType } = {
     sandbox: text,
     runs: z.array(runRow),
     actors: z.array(actorRow.extend({ run: text })),
+    mode: z.enum(['up', 'run']),
+    parent: orNull(count),
+    log: orNull(text),
+    left: z.array(z.looseObject({ run: text, reason: text, at: text })),
   }),
   'runs.list': z.array(runRow),
   'tasks.list': z.array(taskRow),
@@ -238,6 +244,17 @@ export const methodResults: { readonly [M in MethodName]: z.ZodType } = {
     commit: orNull(text),
     files: names,
     warning: orNull(text),
+  }),
+  'run.get': z.looseObject({ run: runRow, tasks: z.array(taskRow), actors: z.array(actorRow) }),
+  'run.start': begun,
+  'run.resume': begun,
+  'run.wait': runRow,
+  'supervisor.down': z.looseObject({ runs: z.array(runRow) }),
+  'cron.edit': z.looseObject({
+    name: text,
+    armed: z.boolean(),
+    state: orNull(text),
+    run: orNull(text),
   }),
   'run.stop': runRow,
   'actor.stop': actorRow,

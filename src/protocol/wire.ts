@@ -42,6 +42,21 @@ export interface StatusResult {
   /** The runs that this supervisor holds now. */
   readonly runs: readonly RunRow[];
   readonly actors: readonly (ActorRow & { readonly run: string })[];
+  /** `up`: long-lived, takes over runs. `run`: in the process that somebody started for a run, and ends with it. */
+  readonly mode: 'up' | 'run';
+  /** Of one that is up: the process that starts it again when it dies; null when there is none (any more). */
+  readonly parent: number | null;
+  /** Of one that is up: where its log is. */
+  readonly log: string | null;
+  /** Runs that were going on and are left alone, since taking them up failed too often. */
+  readonly left: readonly LeftRun[];
+}
+
+/** A run that a supervisor does not take up any more by itself. */
+export interface LeftRun {
+  readonly run: string;
+  readonly reason: string;
+  readonly at: string;
 }
 
 /** Without `run`: the run that the supervisor holds, the newest if it holds several. */
@@ -134,6 +149,63 @@ export interface StopParams extends RunParams {
   readonly by: string;
 }
 
+/** One run with all that a view of it shows. */
+export interface RunResult {
+  readonly run: RunRow;
+  readonly tasks: readonly TaskRow[];
+  readonly actors: readonly ActorRow[];
+}
+
+/** As the options of `troupe run`. A supervisor in the foreground of another run refuses it (`control/held`). */
+export interface StartRunParams {
+  readonly teamFile: string;
+  /** Absolute; a relative team file is found from here. */
+  readonly cwd: string;
+  readonly model?: string | undefined;
+  readonly budgetUsd?: number | undefined;
+  readonly runId?: string | undefined;
+  readonly mode?: string | undefined;
+  readonly attended: boolean;
+  /** Names of variables with keys that the caller has; of those that the supervisor lacks it tells. Never values. */
+  readonly keys?: readonly string[] | undefined;
+}
+
+export interface ResumeRunParams {
+  readonly run: string;
+  /** What the run may spend in all from now on, with what is spent already. */
+  readonly budget?:
+    | {
+        readonly usd?: number | undefined;
+        readonly tokens?: number | undefined;
+        readonly wallMs?: number | undefined;
+        readonly turns?: number | undefined;
+      }
+    | undefined;
+  readonly keys?: readonly string[] | undefined;
+}
+
+/** It goes on: its first record of this term is durable. */
+export interface StartRunResult {
+  readonly run: string;
+  /** What happens from now on comes after this cursor. */
+  readonly from: string;
+  /** What a person should know. */
+  readonly notes: readonly string[];
+  /** What holds its commands, in words. */
+  readonly sandbox: string;
+}
+
+export interface DownParams {
+  /** Without it running work may end, until the deadline. */
+  readonly now: boolean;
+  readonly deadlineMs: number;
+}
+
+/** Nothing of these runs is left; the process ends next. */
+export interface DownResult {
+  readonly runs: readonly RunRow[];
+}
+
 export interface StopActorParams extends StopParams {
   readonly name: string;
 }
@@ -199,6 +271,12 @@ export interface Methods extends DeskMethods, WireMethods {
     readonly params: { readonly id: string; readonly by: string };
     readonly result: { readonly id: string };
   };
+  readonly 'run.get': { readonly params: RunParams; readonly result: RunResult };
+  readonly 'run.start': { readonly params: StartRunParams; readonly result: StartRunResult };
+  readonly 'run.resume': { readonly params: ResumeRunParams; readonly result: StartRunResult };
+  /** Answered when the run has ended or was interrupted, and nothing of it is left. */
+  readonly 'run.wait': { readonly params: { readonly run: string }; readonly result: RunRow };
+  readonly 'supervisor.down': { readonly params: DownParams; readonly result: DownResult };
   readonly 'run.stop': { readonly params: StopParams; readonly result: RunRow };
   readonly 'actor.compact': { readonly params: CompactParams; readonly result: CompactResult };
   readonly 'actor.stop': { readonly params: StopActorParams; readonly result: ActorRow };
@@ -226,7 +304,12 @@ function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null;
 }
 
+/** The longest grace that work may be given when a supervisor goes down. */
+const DOWN_MS_MAX = 3_600_000;
+
 const name: z.ZodString = z.string().min(1).max(64);
+const path: z.ZodString = z.string().min(1).max(4096);
+const keys = z.array(z.string().min(1).max(128)).max(64).optional();
 const run: z.ZodOptional<z.ZodString> = name.optional();
 
 /** Parameters are strict: an unknown one is an error with its path, not a silent difference. */
@@ -276,6 +359,34 @@ export const methodParams: { readonly [M in MethodName]: z.ZodType<ParamsOf<M>> 
   }),
   'rules.list': z.strictObject({}),
   'rules.revoke': z.strictObject({ id: name, by: name }),
+  'run.get': z.strictObject({ run }),
+  'run.start': z.strictObject({
+    teamFile: path,
+    cwd: path.refine((given) => given.startsWith('/'), 'an absolute path'),
+    model: z.string().min(1).max(256).optional(),
+    budgetUsd: z.number().positive().optional(),
+    runId: z.string().min(1).max(64).optional(),
+    mode: z.string().min(1).max(32).optional(),
+    attended: z.boolean(),
+    keys,
+  }),
+  'run.resume': z.strictObject({
+    run: name,
+    budget: z
+      .strictObject({
+        usd: z.number().positive().optional(),
+        tokens: z.number().int().positive().optional(),
+        wallMs: z.number().positive().optional(),
+        turns: z.number().int().positive().optional(),
+      })
+      .optional(),
+    keys,
+  }),
+  'run.wait': z.strictObject({ run: name }),
+  'supervisor.down': z.strictObject({
+    now: z.boolean(),
+    deadlineMs: z.number().int().min(0).max(DOWN_MS_MAX),
+  }),
   'run.stop': z.strictObject({ run, now: z.boolean(), by: name }),
   'actor.compact': z.strictObject({ run, name, focus: z.string().min(1).max(1000).optional() }),
   'actor.stop': z.strictObject({ run, name, now: z.boolean(), by: name }),

@@ -51,6 +51,8 @@ export interface SupervisorDeps {
   readonly version: string;
   /** SHA-256 in hex. */
   readonly sha256: (bytes: Uint8Array) => string;
+  /** It is up: its runs are taken up again after its death. */
+  readonly up?: boolean;
   /** Idle time after which an actor gives its thread back; default: two minutes. */
   readonly passivateMs?: number;
   /** Without it a run is judged by its team file alone, and names of files stand for themselves. */
@@ -60,6 +62,13 @@ export interface SupervisorDeps {
   /** What recurring jobs need; left out: they can be written down, and none is fired. */
   readonly cron?: CronHost;
 }
+
+/** What a supervisor that is up says of a run in the workspace journal, besides that it began: `take-up.ts` of `control` reads it. */
+export type RunWord =
+  /** It has gone on for a while since it was taken up. */
+  | { readonly what: 'run.going'; readonly run: string }
+  /** It is not taken up any more by itself. */
+  | { readonly what: 'run.left'; readonly run: string; readonly text: string };
 
 export interface SendRequest {
   readonly run: string;
@@ -105,11 +114,24 @@ export interface AnsweredAsk {
   readonly grant: string | null;
 }
 
+/** A term of a run has begun. */
+export interface Begun {
+  /** Of the last record before it. */
+  readonly after: number;
+}
+
 export interface Supervisor {
   /** Resolves when `run.started` is durable. `run.json` is there already. */
-  startRun(file: RunFile): Promise<void>;
-  /** Takes up a run from its journal that is not ended, or that has ended by its budget and is given another one. */
-  resumeRun(run: string, budget?: Partial<Budget>): Promise<void>;
+  startRun(file: RunFile): Promise<Begun>;
+  /**
+   * Takes up a run from its journal that is not ended, or that has ended by its budget and is given another one. `tries`:
+   * how often it was taken up in a row after the death of its supervisor, with this time.
+   */
+  resumeRun(run: string, budget?: Partial<Budget>, tries?: number): Promise<Begun>;
+  /** Resolves when it is durable. */
+  say(word: RunWord): Promise<void>;
+  /** Lets go of a run that is over: it takes no memory any more, and may be resumed. Does nothing while it goes on. */
+  release(run: string): void;
   /** Resolves when the run has ended or was interrupted, and nothing of it is left; rejects when its journal failed. */
   finished(run: string): Promise<RunRow>;
   /** Mail from `user`; resolves when it is durable. */

@@ -11,7 +11,9 @@ export { readHeads } from './audit-book.ts';
 export type {
   AnsweredAsk,
   AskReply,
+  Begun,
   LiveEvent,
+  RunWord,
   SendReceipt,
   SendRequest,
   Supervisor,
@@ -20,6 +22,7 @@ export type {
 export type { CronHost } from './cron/contract.ts';
 export { describeGap } from './damage.ts';
 export { refusalOfAnswer } from './decide/asks/refusals.ts';
+export { markerOf } from './effects/commands.ts';
 export { GrantBook } from './grants.ts';
 export { describeLostEnd, readKnownSeq } from './known.ts';
 export { type Liveness, NOT_ALIVE } from './live.ts';

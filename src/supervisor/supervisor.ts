@@ -21,9 +21,11 @@ import { AuditBook } from './audit-book.ts';
 import type {
   AnsweredAsk,
   AskReply,
+  Begun,
   DecidePlan,
   LiveEvent,
   PlanDecision,
+  RunWord,
   SendReceipt,
   SendRequest,
   Supervisor,
@@ -48,6 +50,7 @@ import { requireSandbox, sandboxOf } from './run-sandbox.ts';
 import { ingestSpool } from './spool.ts';
 import type { RunState } from './state.ts';
 import { takeUp } from './take-up.ts';
+import { removeEmpty } from './tree-folder.ts';
 import { WorkspaceChain } from './workspace-chain.ts';
 import { openWorkspaceJournal } from './workspace-journal.ts';
 
@@ -114,13 +117,13 @@ class RunningSupervisor implements Supervisor {
     this.packer.start();
   }
 
-  async startRun(file: RunFile): Promise<void> {
+  async startRun(file: RunFile): Promise<Begun> {
     requireSandbox(file, this.deps.sandbox?.report);
     const loop = await this.open(file);
-    await this.begin(loop, 'run.started');
+    return this.begin(loop, 'run.started');
   }
 
-  async resumeRun(run: string, budget?: Partial<Budget>): Promise<void> {
+  async resumeRun(run: string, budget?: Partial<Budget>, tries = 0): Promise<Begun> {
     const file = await this.readRunFile(run);
     requireSandbox(file, this.deps.sandbox?.report);
     await this.packer.leave(run);
@@ -135,19 +138,21 @@ class RunningSupervisor implements Supervisor {
         hint: 'Start a new run with `troupe run`.',
       });
     }
-    await this.begin(loop, 'run.resumed', left, budget);
+    return this.begin(loop, 'run.resumed', { left, budget, tries });
   }
 
   private async begin(
     loop: RunLoop,
     what: string,
-    left: readonly number[] = [],
-    budget?: Partial<Budget>,
-  ): Promise<void> {
+    how: { left?: readonly number[]; budget?: Partial<Budget> | undefined; tries?: number } = {},
+  ): Promise<Begun> {
+    const { left = [], budget, tries = 0 } = how;
     const run = loop.state.file.id;
+    const after = loop.state.lastSeq;
     const at = isoTime(this.deps.clock.now());
-    await this.workspace.append({ k: 'run', at, what, run, trees: loop.state.file.treesRoot })
-      .durable;
+    const trees = loop.state.file.treesRoot;
+    const up = this.deps.up === true ? { up: true, tries } : {};
+    await this.workspace.append({ k: 'run', at, what, run, trees, ...up }).durable;
     const first = loop.state.run.startedAt === null;
     const more = budget === undefined ? {} : { budget };
     loop.post(
@@ -163,6 +168,17 @@ class RunningSupervisor implements Supervisor {
       loop,
     });
     await loop.recorded();
+    return { after };
+  }
+
+  async say({ run, ...word }: RunWord): Promise<void> {
+    const at = isoTime(this.deps.clock.now());
+    await this.workspace.append({ k: 'run', at, run, up: true, tries: 0, ...word }).durable;
+  }
+
+  release(run: string): void {
+    const { ended, interrupted } = this.loops.get(run)?.state.run ?? {};
+    if (ended != null || interrupted != null) this.loops.delete(run);
   }
 
   private async open(file: RunFile): Promise<RunLoop> {
@@ -261,18 +277,8 @@ class RunningSupervisor implements Supervisor {
   async finished(run: string): Promise<RunRow> {
     const loop = this.loop(run);
     await loop.finished;
-    await this.removeIfEmpty(loop.state.file.treesRoot);
+    await removeEmpty(this.deps.files, loop.state.file.treesRoot);
     return runRow(loop.state, { alive: false, phases: {} });
-  }
-
-  /** Nobody else works in the folder of a run's trees: it goes with the last tree. */
-  private async removeIfEmpty(folder: string): Promise<void> {
-    const { files } = this.deps;
-    if ((await files.stat(folder)) === null) return;
-    if ((await files.list(folder)).length > 0) return;
-    await files.remove(folder);
-    const parent = folder.slice(0, folder.lastIndexOf('/'));
-    if ((await files.list(parent)).length === 0) await files.remove(parent);
   }
 
   async send(request: SendRequest): Promise<SendReceipt> {

@@ -1,32 +1,39 @@
-/** `troupe run TEAM`: everything is checked first; then the run is made and hosted in this process. */
+/** `troupe run TEAM`: in the supervisor that is up; else all is checked first, and it is hosted in this process. */
 import { prepareRun } from '../../control/index.ts';
 import type { ExitCode } from '../../kernel/errors.ts';
 import { POLICY_MODES, type PolicyMode } from '../../protocol/index.ts';
 import type { OptionValues } from '../command.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../failure.ts';
+import { handOver } from '../hand-over.ts';
 import { hostRun } from '../host-run.ts';
 import { amount, flag, text } from '../options.ts';
+import { ensureUp, findUp } from '../up.ts';
 
 export async function run(
   context: Context,
   args: readonly string[],
   options: OptionValues,
 ): Promise<ExitCode> {
-  if (flag(options, 'detach')) {
-    throw usageError('--detach is not available in this version', 'Run it in the foreground.');
-  }
-  const budgetUsd = amount(options, 'budgetUsd', '--budget-usd');
-  const workspace = await context.workspace();
-  const { file, beside, notes } = await prepareRun(workspace, {
+  const detach = flag(options, 'detach');
+  const given = {
     teamFile: args[0] ?? '',
     cwd: context.io.cwd,
     model: text(options, 'model'),
-    budgetUsd,
+    budgetUsd: amount(options, 'budgetUsd', '--budget-usd'),
     runId: text(options, 'runId'),
     mode: modeOf(text(options, 'mode')),
     attended: !flag(options, 'headless'),
-  });
+  };
+  const workspace = await context.workspace();
+  // What can't be used starts no daemon.
+  if (detach) await prepareRun(workspace, given);
+  const up = detach ? await ensureUp(context, workspace) : await findUp(workspace);
+  if (up !== null) {
+    const what = { method: 'run.start' as const, params: given };
+    return handOver(context, { workspace, up, what, detach });
+  }
+  const { file, beside, notes } = await prepareRun(workspace, given);
   return hostRun(context, { workspace, file, beside, notes, mode: 'start' });
 }
 

@@ -6,14 +6,16 @@
  */
 import { ensureError } from '../../kernel/errors.ts';
 import type { AskRow } from '../../protocol/ask.ts';
-import type { StoredRunRecord } from '../../protocol/record.ts';
-import { askRows, type Supervisor } from '../../supervisor/index.ts';
+import type { TroupeEvent } from '../../protocol/event.ts';
+import type { AnswerAskParams } from '../../protocol/wire.ts';
 import type { Context } from '../context.ts';
 import { keysOf } from '../keys.ts';
+import type { RunLink } from '../run-link.ts';
 import { drawPrompt } from './draw.ts';
 import {
   makePrompt,
   type PromptAction,
+  type PromptAnswer,
   type PromptEvent,
   type PromptSize,
   promptStep,
@@ -21,8 +23,7 @@ import {
 
 export interface PromptOptions {
   readonly context: Context;
-  readonly supervisor: Supervisor;
-  readonly run: string;
+  readonly link: Pick<RunLink, 'run' | 'call'>;
   readonly sandbox: string;
   /** The input of an ask as its call has it, however large. */
   readonly wholeInput: (row: AskRow) => Promise<unknown>;
@@ -33,18 +34,20 @@ export interface PromptOptions {
 export interface Prompt {
   /** What it shows now; empty when nothing waits. */
   lines(): readonly string[];
-  /** A record of the run came. */
-  record(record: StoredRunRecord): void;
+  /** Something happened in the run. */
+  event(event: TroupeEvent): void;
   /** The terminal has another size. */
   resized(): void;
   close(): void;
 }
 
+/** After which something else may wait for a person. */
+const CHANGES_QUEUE = /^(ask|grant|run)\./;
 const BELL = '\u0007';
 
 /** Null: nobody can type here, so whoever watches is told which command answers. */
 export function openPrompt(options: PromptOptions): Prompt | null {
-  const { context, supervisor, run } = options;
+  const { context, link } = options;
   const { io } = context;
   if (!io.input.canRead()) return null;
   const size = (): PromptSize => ({ columns: io.out.columns, rows: io.out.rows });
@@ -75,8 +78,7 @@ export function openPrompt(options: PromptOptions): Prompt | null {
   const act = (action: PromptAction): void => {
     switch (action.type) {
       case 'ring':
-        io.out.write(BELL);
-        return;
+        return io.out.write(BELL);
       case 'load':
         options.wholeInput(action.row).then(
           (input) => step({ type: 'whole', id: action.row.id, input }),
@@ -84,32 +86,46 @@ export function openPrompt(options: PromptOptions): Prompt | null {
         );
         return;
       case 'answer': {
-        const { reason, id, ...given } = action.params;
-        supervisor
-          .answerAsk({ ...given, run, id, by: 'user', reason: reason === '' ? null : reason })
-          .then(
-            () => step({ type: 'answered', id, ok: true, note: '' }),
-            (thrown: unknown) => failed(id, thrown),
-          );
+        const { id } = action.params;
+        link.call('approvals.answer', { ...answerOf(action.params), run: link.run }).then(
+          () => step({ type: 'answered', id, ok: true, note: '' }),
+          (thrown: unknown) => failed(id, thrown),
+        );
       }
     }
   };
+  let looks = 0;
   const look = (): void => {
-    const now = supervisor.state(run);
-    step({ type: 'queue', rows: now === null || now.run.ended !== null ? [] : askRows(now) });
+    looks += 1;
+    const mine = looks;
+    // Only what was asked for last is how it is now. Not there at the moment, or over: the next event looks again.
+    const take = (rows: readonly AskRow[]): void => {
+      if (mine === looks) step({ type: 'queue', rows });
+    };
+    link.call('approvals.list', { run: link.run }).then(take, () => undefined);
   };
   look();
 
   return {
     lines: () =>
       drawPrompt(state, { now: Date.now(), styles: context.styles, sandbox: options.sandbox }),
-    record: (record) => {
-      if (record.asks !== undefined || record.run !== undefined) look();
+    event: ({ type }) => {
+      if (CHANGES_QUEUE.test(type)) look();
     },
     resized: () => step({ type: 'size', size: size() }),
     close() {
       closed = true;
       listen(false);
     },
+  };
+}
+
+/** As the wire takes it: what is not said is left out. */
+function answerOf({ reason, digest, ...given }: PromptAnswer): AnswerAskParams {
+  return {
+    ...given,
+    ...(reason === null || reason === '' ? {} : { reason }),
+    ...(digest === null ? {} : { digest }),
+    by: 'user',
   };
 }

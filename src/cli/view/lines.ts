@@ -1,14 +1,10 @@
 /** One line per important thing that happened, for output that is no terminal. Pure. */
 import { SUPERVISOR, USER } from '../../kernel/ids.ts';
 import type { AskChange } from '../../protocol/ask.ts';
+import type { Envelope } from '../../protocol/envelope.ts';
+import type { TroupeEvent } from '../../protocol/event.ts';
 import type { HookFact } from '../../protocol/hook.ts';
-import type {
-  ActorChange,
-  RunChange,
-  StoredRunRecord,
-  TaskChange,
-  TeamChange,
-} from '../../protocol/record.ts';
+import type { ActorChange, RunChange, TaskChange, TeamChange } from '../../protocol/record.ts';
 import { shortId } from '../text/ask.ts';
 import { safeLine } from '../text/safe.ts';
 import { fit } from '../text/width.ts';
@@ -21,35 +17,53 @@ const LINE_MAX = 200;
 const GATE_MAX = 100;
 
 /** `<time> <what>`, each with its line end. Steps of the models and housekeeping are left out. */
-export function linesOf(record: StoredRunRecord, outputOf: OutputOf): string[] {
-  const texts = [
-    ...(record.run ?? []).map(runText),
-    ...(record.actors ?? []).map(actorText),
-    ...(record.tasks ?? []).map(taskText),
-    ...(record.team ?? []).map(teamText),
-    ...(record.asks ?? []).map(askLine),
-    ...(record.hooks ?? []).map(hookLine),
-    ...(record.mail ?? []).map((mail) =>
-      mail.type === 'chat.message' ? `mail ${mail.from} → ${mail.to}: ${mail.body.text}` : null,
-    ),
-  ];
-  return [
-    ...texts.flatMap((text) => (text === null ? [] : [fit(safeLine(text), LINE_MAX)])),
-    ...failedOutputs(record).map((id) => `  its output: ${safeLine(outputOf(id))}`),
-  ].map((line) => `${record.at} ${line}\n`);
+export function linesOf(event: TroupeEvent, outputOf: OutputOf): string[] {
+  const text = textOf(event);
+  if (text === null) return [];
+  const lines = [fit(safeLine(text), LINE_MAX)];
+  const output = failedOutput(event);
+  // Never cut, since half a path is none.
+  if (output !== null) lines.push(`  its output: ${safeLine(outputOf(output))}`);
+  return lines.map((line) => `${event.at} ${line}\n`);
 }
 
 /** What waits for a person, for a terminal where nobody can type. */
-export function asksOnly(record: StoredRunRecord): string[] {
-  return linesOf({ ...pick(record), asks: record.asks ?? [] }, () => '');
+export function asksOnly(event: TroupeEvent): string[] {
+  return OF_ASKS.test(event.type) ? linesOf(event, () => '') : [];
 }
 
-const pick = ({ s, d, k, at, asks: _asks }: StoredRunRecord) =>
-  ({ s, d, k, at }) as StoredRunRecord;
+const OF_RUN = /^(run|policy|quota)\./;
+const OF_ASKS = /^(ask|grant)\.|^actor\.(un)?paused$/;
+const OF_TEAM = /^(plan|shutdown|subagent)\./;
+const OF_ACTORS = /^actor\.(added|ended)$/;
+
+/** An event of `eventsOf` is a change of a record under another roof: its fields are those of the change. */
+function textOf({ type, actor, task, data }: TroupeEvent): string | null {
+  if (type === 'mail.accepted') return mailText(data as unknown as MailChange);
+  if (OF_ASKS.test(type)) return askLine({ type, actor, ...data } as unknown as AskChange);
+  if (OF_RUN.test(type)) return runText({ type, ...data } as unknown as RunChange);
+  if (OF_TEAM.test(type)) return teamText({ type, ...data } as unknown as TeamChange);
+  if (OF_ACTORS.test(type)) {
+    return actorText({ type, name: actor, ...data } as unknown as ActorChange);
+  }
+  if (type === 'hook.said') return hookLine(data as unknown as HookFact);
+  if (type === 'task.added') {
+    return taskText({ type, by: actor, task: { id: task, ...data } } as unknown as TaskChange);
+  }
+  if (type.startsWith('task.'))
+    return taskText({ type, id: task, ...data } as unknown as TaskChange);
+  return null;
+}
+
+type MailChange = Pick<Envelope, 'type' | 'from' | 'to' | 'body'>;
+
+function mailText(mail: MailChange): string | null {
+  return mail.type === 'chat.message' ? `mail ${mail.from} → ${mail.to}: ${mail.body.text}` : null;
+}
 
 /** What no mail and no call tells any more: the run is over when its last hooks are run. */
-export function lastHooks(record: StoredRunRecord): string[] {
-  return linesOf({ ...pick(record), hooks: record.hooks ?? [] }, () => '');
+export function lastHooks(event: TroupeEvent): string[] {
+  return event.type === 'hook.said' ? linesOf(event, () => '') : [];
 }
 
 function hookLine({ on, hook, outcome, reason }: HookFact): string | null {
@@ -193,10 +207,9 @@ function verdict({ ok, exit }: { readonly ok: boolean; readonly exit: number | n
   return `failed (${exit === null ? 'no exit code' : `exit ${exit}`})`;
 }
 
-/** Where to read why a gate failed; never cut, since half a path is none. */
-function failedOutputs(record: StoredRunRecord): string[] {
-  return [...(record.run ?? []), ...(record.tasks ?? [])].flatMap((change) => {
-    if (change.type !== 'run.gate' && change.type !== 'task.gate') return [];
-    return change.ok || change.output === null ? [] : [change.output];
-  });
+/** Where to read why a gate failed. */
+function failedOutput({ type, data }: TroupeEvent): string | null {
+  if (type !== 'run.gate' && type !== 'task.gate') return null;
+  const { ok, output } = data;
+  return ok === true || typeof output !== 'string' ? null : output;
 }

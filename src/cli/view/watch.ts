@@ -1,14 +1,15 @@
 /**
- * What a person sees while a run goes on in this process: the live view on a terminal, one line per important thing
- * elsewhere, nothing with `--json`.
+ * What a person sees while a run goes on, in this process or in a supervisor that is up: the live view on a terminal, one
+ * line per important thing elsewhere, nothing with `--json`.
  */
 
 import type { Redactor } from '../../events/index.ts';
 import type { AskRow } from '../../protocol/ask.ts';
-import type { StoredRunRecord } from '../../protocol/record.ts';
-import { actorRows, runRow, type Supervisor, taskRows } from '../../supervisor/index.ts';
+import type { TroupeEvent } from '../../protocol/event.ts';
+import type { RunResult } from '../../protocol/wire.ts';
 import type { Context } from '../context.ts';
 import { openPrompt, type Prompt } from '../prompt/prompt.ts';
+import type { RunLink } from '../run-link.ts';
 import { drawView } from './draw.ts';
 import { asksOnly, lastHooks, linesOf, type OutputOf } from './lines.ts';
 import type { ViewModel } from './model.ts';
@@ -24,8 +25,7 @@ export interface Watch {
 
 export interface WatchOptions {
   readonly context: Context;
-  readonly supervisor: Supervisor;
-  readonly run: string;
+  readonly link: RunLink;
   readonly outputOf: OutputOf;
   readonly redactor: Redactor;
   /** What holds the commands of this run, in words. */
@@ -47,20 +47,17 @@ function openSilence(context: Context): Watch {
 }
 
 function openLines(options: WatchOptions): Watch {
-  const { context, supervisor, run, outputOf, redactor } = options;
+  const { context, link, outputOf } = options;
   const say = (text: string): void => context.print(text);
-  const forget = supervisor.onRecord((from, record) => {
-    if (from !== run) return;
-    // Of transcripts no line is made.
-    const { entries: _entries, ...told } = record;
-    for (const line of linesOf(redactor.data(told), outputOf)) say(line);
-  });
   say(`${opening(options)}\n`);
+  const forget = link.follow((event) => {
+    for (const line of linesOf(event, outputOf)) say(line);
+  });
   return { say, stopping: say, close: forget };
 }
 
-const opening = ({ context, run, sandbox }: WatchOptions): string =>
-  `run ${run} (${sandbox}); watch it elsewhere with: ${context.command('troupe tasks')}`;
+const opening = ({ context, link, sandbox }: WatchOptions): string =>
+  `run ${link.run} (${sandbox}); watch it elsewhere with: ${context.command('troupe tasks')}`;
 
 /** Between two drawings, and as a multiple of what a drawing costs, so that drawing never takes much of the time. */
 const PAUSE_MS = 100;
@@ -69,7 +66,7 @@ const TICK_MS = 1_000;
 const HINT = 'Ctrl-C stops gracefully, twice at once';
 
 function openView(options: WatchOptions): Watch {
-  const { context, supervisor, run, redactor } = options;
+  const { context, link, redactor } = options;
   const { io, styles } = context;
   const screen = openScreen(io);
   let lastMail: ViewModel['lastMail'] = null;
@@ -77,12 +74,13 @@ function openView(options: WatchOptions): Watch {
   let timer: NodeJS.Timeout | null = null;
   let pause = PAUSE_MS;
   let prompt: Prompt | null = null;
+  let seen: RunResult | null = null;
+  let closed = false;
 
   const draw = (): void => {
-    timer = null;
+    if (seen === null || closed) return;
     const began = performance.now();
-    const model = modelOf(supervisor, run, { lastMail, hint });
-    if (model === null) return;
+    const model = modelOf(seen, { lastMail, hint });
     const { columns, rows } = io.out;
     const asked = (prompt?.lines() ?? []).map((line) => redactor.text(line));
     const view = asked.length === 0 ? rows : Math.max(2, rows - asked.length);
@@ -91,15 +89,22 @@ function openView(options: WatchOptions): Watch {
     screen.draw(lines.slice(-Math.max(1, rows - 1)));
     pause = Math.max(PAUSE_MS, (performance.now() - began) * COST_FACTOR);
   };
-  const soon = (): void => {
-    timer ??= setTimeout(draw, pause);
+  const look = async (): Promise<void> => {
+    // A supervisor that is away for a moment leaves what was seen last.
+    seen = await link.call('run.get', { run: link.run }).catch(() => seen);
+    timer = null;
+    draw();
   };
-  const forgetRecords = supervisor.onRecord((from, record) => {
-    if (from !== run) return;
-    lastMail = mailOf(record) ?? lastMail;
-    prompt?.record(record);
-    for (const line of lastHooks(record)) screen.above(redactor.text(line));
-    if (prompt === null) for (const line of asksOnly(record)) screen.above(redactor.text(line));
+  const soon = (): void => {
+    timer ??= setTimeout(() => void look(), pause);
+  };
+  screen.above(`${opening(options)}\n`);
+  prompt = openPrompt({ ...options, changed: draw });
+  const forgetEvents = link.follow((event) => {
+    lastMail = mailOf(event) ?? lastMail;
+    prompt?.event(event);
+    for (const line of lastHooks(event)) screen.above(redactor.text(line));
+    if (prompt === null) for (const line of asksOnly(event)) screen.above(redactor.text(line));
     soon();
   });
   const forgetResize = io.out.onResize(() => {
@@ -107,14 +112,7 @@ function openView(options: WatchOptions): Watch {
     soon();
   });
   const tick = setInterval(soon, TICK_MS);
-  screen.above(`${opening(options)}\n`);
-  draw();
-  // Keys are answered at once.
-  const changed = (): void => {
-    if (timer !== null) clearTimeout(timer);
-    draw();
-  };
-  prompt = openPrompt({ ...options, changed });
+  void look();
 
   return {
     say: (text) => screen.above(text),
@@ -124,9 +122,10 @@ function openView(options: WatchOptions): Watch {
       soon();
     },
     close() {
+      closed = true;
       clearInterval(tick);
       if (timer !== null) clearTimeout(timer);
-      forgetRecords();
+      forgetEvents();
       forgetResize();
       prompt?.close();
       screen.close({ keep: false });
@@ -134,27 +133,14 @@ function openView(options: WatchOptions): Watch {
   };
 }
 
-function mailOf(record: StoredRunRecord): ViewModel['lastMail'] {
-  const mail = record.mail?.findLast((one) => one.lane !== 'bulk');
-  return mail === undefined ? null : { from: mail.from, to: mail.to, text: mail.body.text };
+function mailOf({ type, data }: TroupeEvent): ViewModel['lastMail'] {
+  if (type !== 'mail.accepted' || data['lane'] === 'bulk') return null;
+  const { from, to, body } = data;
+  const text = typeof body === 'object' && body !== null && 'text' in body ? body.text : '';
+  return { from: String(from), to: String(to), text: String(text) };
 }
 
-function modelOf(
-  supervisor: Supervisor,
-  run: string,
-  more: Pick<ViewModel, 'lastMail' | 'hint'>,
-): ViewModel | null {
-  const state = supervisor.state(run);
-  if (state === null) return null;
-  const liveness = supervisor.liveness(run);
-  const row = runRow(state, liveness);
+function modelOf(seen: RunResult, more: Pick<ViewModel, 'lastMail' | 'hint'>): ViewModel {
   const now = Date.now();
-  return {
-    run: row,
-    tasks: taskRows(state, liveness),
-    actors: actorRows(state, liveness),
-    elapsedMs: now - Date.parse(row.startedAt),
-    now,
-    ...more,
-  };
+  return { ...seen, elapsedMs: now - Date.parse(seen.run.startedAt), now, ...more };
 }

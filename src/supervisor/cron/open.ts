@@ -16,8 +16,12 @@ type Runs = Pick<
 export function makeScheduler(deps: SupervisorDeps, supervisor: () => Runs): CronScheduler {
   const { clock, logger, repository } = deps;
   const runs: CronRuns = {
-    start: (file) => supervisor().startRun(file),
-    resume: (run) => supervisor().resumeRun(run),
+    start: async (file) => {
+      await supervisor().startRun(file);
+    },
+    resume: async (run) => {
+      await supervisor().resumeRun(run);
+    },
     finished: (run) => supervisor().finished(run),
     stop: async (run, by) => {
       await supervisor().stop({ run, now: true, by });

@@ -42,6 +42,7 @@ async function cli(...argv: string[]): Promise<{ exit: number; out: string; err:
     io,
     argv,
     version: () => '1.2.3',
+    loadKeeper: () => Promise.reject(new Error('no command may need it here')),
     loadMachine: () => Promise.reject(new Error('no command may need it here')),
   });
   return { exit, out: out(), err: err() };

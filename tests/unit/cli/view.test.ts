@@ -2,9 +2,10 @@ import { expect, test } from 'vitest';
 import { PLAIN_STYLES } from '../../../src/cli/text/style.ts';
 import { widthOf } from '../../../src/cli/text/width.ts';
 import { depthsOf, drawView } from '../../../src/cli/view/draw.ts';
-import { linesOf } from '../../../src/cli/view/lines.ts';
+import { linesOf, type OutputOf } from '../../../src/cli/view/lines.ts';
 import type { ViewModel } from '../../../src/cli/view/model.ts';
 import { exitOf, renderSummary, type SummaryInput } from '../../../src/cli/view/summary.ts';
+import { eventsOf } from '../../../src/events/index.ts';
 import { asActorName, asEnvelopeId, asProcId, asTaskId } from '../../../src/kernel/ids.ts';
 import type { StoredRunRecord, TaskState } from '../../../src/protocol/record.ts';
 import type { ActorRow, RunRow, TaskRow } from '../../../src/protocol/shapes.ts';
@@ -23,6 +24,9 @@ const RUN: RunRow = {
   branch: 'troupe/docs-1/main',
   usage: { ...NO_USAGE, inputTokens: 1200, costUsd: 0.25 },
 };
+
+const linesOfRecord = (record: StoredRunRecord, outputOf: OutputOf): string[] =>
+  eventsOf(record, 'docs-1').flatMap((event) => linesOf(event, outputOf));
 
 function task(id: string, state: TaskState, more: Partial<TaskRow> = {}): TaskRow {
   return {
@@ -133,7 +137,7 @@ function record(more: Partial<StoredRunRecord>): StoredRunRecord {
 
 test('one line per important thing, with its time, and escapes made visible', () => {
   const id = asTaskId('parser');
-  const lines = linesOf(
+  const lines = linesOfRecord(
     record({
       tasks: [
         {
@@ -244,7 +248,7 @@ test('a run whose final gate failed is not offered as if it were finished', () =
 test('a command task is started by nobody; a failed gate names the whole path of its output', () => {
   const id = asTaskId('json');
   const gate = 'x'.repeat(300);
-  const lines = linesOf(
+  const lines = linesOfRecord(
     record({
       tasks: [
         {
@@ -310,7 +314,7 @@ test('the last hooks of a run are told when they fail: nobody reads mail any mor
       hook('task_finished', 'failed'),
     ],
   } as unknown as StoredRunRecord;
-  expect(linesOf(record, () => '')).toEqual([
+  expect(linesOfRecord(record, () => '')).toEqual([
     't the hook ring (run_finished) failed: it ended with exit 1\n',
   ]);
 });

@@ -55,6 +55,10 @@ test('runs are listed newest first, each with the state that its journal and liv
     sandbox: 'none',
     runs: [],
     actors: [],
+    mode: 'run',
+    parent: null,
+    log: null,
+    left: [],
   };
   expect(await states()).toEqual(['new interrupted', 'old done']);
 });
