@@ -1,5 +1,5 @@
 /** What can go wrong in operation. */
-import { EXIT, TroupeError } from '../kernel/index.ts';
+import { EXIT, EXIT, TroupeError } from '../kernel/index.ts';
 
 /** So much waits to be recorded that clients have to wait as well. */
 export function inboxFull(run: string): TroupeError {
@@ -9,5 +9,14 @@ export function inboxFull(run: string): TroupeError {
     hint: 'Try again in a moment.',
     exit: EXIT.storage,
     retryable: true,
+  });
+}
+
+export function notHere(run: string): TroupeError {
+  return new TroupeError({
+    code: 'run/not-here',
+    message: `Run "${run}" is not held by this supervisor`,
+    hint: 'See `troupe runs`.',
+    exit: EXIT.notFound,
   });
 }

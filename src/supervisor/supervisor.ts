@@ -38,6 +38,7 @@ import { markerOf, ProcessHost } from './effects/commands.ts';
 import { GitWork } from './effects/git.ts';
 import { HookRunner } from './effects/hooks.ts';
 import { ViewFiles } from './effects/views.ts';
+import { notHere } from './errors.ts';
 import { GrantBook } from './grants.ts';
 import { SETUP_TIMEOUT_MS, WORKSPACE_SLACK_BYTES } from './limits.ts';
 import { type CompactWish, type Liveness, makeLive, NOT_ALIVE } from './live.ts';
@@ -439,12 +440,7 @@ class RunningSupervisor implements Supervisor {
 
   private loop(run: string): RunLoop {
     const loop = this.loops.get(run);
-    if (loop !== undefined) return loop;
-    throw new TroupeError({
-      code: 'run/not-here',
-      message: `Run "${run}" is not held by this supervisor`,
-      hint: `See \`troupe runs\`.`,
-      exit: EXIT.notFound,
-    });
+    if (loop === undefined) throw notHere(run);
+    return loop;
   }
 }
