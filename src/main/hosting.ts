@@ -170,7 +170,7 @@ async function openOwn(io: Io, what: ToOpen): Promise<Supervisor> {
   });
   return openSupervisor({
     policy,
-    cron: makeCronHost(workspace, { armed: false, post: postJson }),
+    cron: makeCronHost(workspace, { armed: what.isUp, post: postJson }),
     hooks: (file) => hooksOfRun(workspace, userConfigFolder(io.env), file),
     files: deps.files,
     clock: deps.clock,

@@ -250,12 +250,6 @@ export const methodResults: { readonly [M in MethodName]: z.ZodType } = {
   'run.resume': begun,
   'run.wait': runRow,
   'supervisor.down': z.looseObject({ runs: z.array(runRow) }),
-  'cron.edit': z.looseObject({
-    name: text,
-    armed: z.boolean(),
-    state: orNull(text),
-    run: orNull(text),
-  }),
   'run.stop': runRow,
   'actor.stop': actorRow,
   'cron.edit': z.looseObject({

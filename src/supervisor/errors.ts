@@ -1,5 +1,5 @@
 /** What can go wrong in operation. */
-import { EXIT, EXIT, TroupeError } from '../kernel/index.ts';
+import { EXIT, TroupeError } from '../kernel/index.ts';
 
 /** So much waits to be recorded that clients have to wait as well. */
 export function inboxFull(run: string): TroupeError {

@@ -109,10 +109,7 @@ class RunningSupervisor implements Supervisor {
     const { book, audit, chain, cron } = parts;
     this.cron = cron;
     this.chain = chain;
-    this.audit = audit;
-    this.deps = deps;
-    this.book = book;
-    this.workspace = workspace;
+    [this.audit, this.deps, this.book, this.workspace] = [audit, deps, book, workspace];
     this.memory = new MemoryStore(deps.files, `${deps.directory}/workspace/memory`);
     this.packer = new Packer({ ...deps, directory: `${deps.directory}/runs` });
     this.packer.start();
