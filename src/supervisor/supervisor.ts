@@ -3,7 +3,7 @@
  * outlives a run is in the workspace journal; each run has a journal and a loop of its own.
  */
 import { BlobStore, type Journal } from '../journal/index.ts';
-import { EXIT, ensureError, isoTime, TroupeError } from '../kernel/index.ts';
+import { EXIT, isoTime, TroupeError } from '../kernel/index.ts';
 import { MemoryStore } from '../memory/index.ts';
 import type {
   ActorRow,
@@ -16,7 +16,6 @@ import type {
   TrustRecord,
 } from '../protocol/index.ts';
 
-import { ignoreFiles } from '../worktree/index.ts';
 import { AuditBook } from './audit-book.ts';
 import type {
   AnsweredAsk,
@@ -47,6 +46,7 @@ import { makeBranch } from './make-branch.ts';
 import { keeperOf } from './memory.ts';
 import { Packer } from './packer.ts';
 import { actorRows, runRow, waitingReason } from './rows.ts';
+import { foldersOf, readRunFile } from './run-files.ts';
 import { requireSandbox, sandboxOf } from './run-sandbox.ts';
 import { ingestSpool } from './spool.ts';
 import type { RunState } from './state.ts';
@@ -122,7 +122,7 @@ class RunningSupervisor implements Supervisor {
   }
 
   async resumeRun(run: string, budget?: Partial<Budget>, tries = 0): Promise<Begun> {
-    const file = await this.readRunFile(run);
+    const file = await readRunFile(this.deps, run);
     requireSandbox(file, this.deps.sandbox?.report);
     await this.packer.leave(run);
     const left = await this.deps.exec.sweep(markerOf({ scope: this.deps.repository.hash, run }));
@@ -187,8 +187,7 @@ class RunningSupervisor implements Supervisor {
     const mark = source?.mark(file) ?? '';
     const policy = (await source?.load(file)) ?? null;
     const hooks = (await this.deps.hooks?.(file)) ?? file.team.hooks ?? [];
-    const outputs = `${directory}/outputs`;
-    await files.makeDirectory(outputs);
+    const directories = await foldersOf(this.deps, directory, this.memory.path);
     const views = new ViewFiles({ files, clock, logger, directory: `${directory}/views` });
     const format = { codec: this.deps.codec, version: this.deps.version };
     const blobs = this.blobsIn(directory);
@@ -204,7 +203,7 @@ class RunningSupervisor implements Supervisor {
       ...this.deps,
       scope: repository.hash,
       run: file.id,
-      outputsDirectory: outputs,
+      outputsDirectory: directories.outputs,
       sandbox: sandboxOf(file, this.deps).commands,
     });
     const git = new GitWork({
@@ -236,12 +235,7 @@ class RunningSupervisor implements Supervisor {
       damage,
       audit: { keys: this.audit.keysOf(file.id), head: (tip) => this.audit.head(file.id, tip) },
       hosts,
-      directories: {
-        journal: `${directory}/journal`,
-        outputs,
-        notes: this.memory.path,
-        ignores: ignoreFiles(repository),
-      },
+      directories,
       grants: { give: (grant) => this.keepGrant(grant), used: (id, at) => this.book.used(id, at) },
       memory: keeperOf(this.memory, file.id),
       onRecord: (record) => {
@@ -256,20 +250,6 @@ class RunningSupervisor implements Supervisor {
   private blobsIn(folder: string): BlobStore {
     const { files, sha256 } = this.deps;
     return new BlobStore({ files, directory: `${folder}/blobs`, hash: sha256 });
-  }
-
-  private async readRunFile(run: string): Promise<RunFile> {
-    const path = `${this.deps.directory}/runs/${run}/run.json`;
-    try {
-      return JSON.parse(new TextDecoder().decode(await this.deps.files.readFile(path))) as RunFile;
-    } catch (thrown) {
-      throw new TroupeError({
-        code: 'run/unknown',
-        message: `There is no run "${run}" that could be resumed: ${ensureError(thrown).message}`,
-        exit: EXIT.notFound,
-        cause: thrown,
-      });
-    }
   }
 
   async finished(run: string): Promise<RunRow> {
