@@ -98,7 +98,10 @@ export type Effect =
       readonly fence: number;
       readonly commit: string;
       readonly message: string;
+      /** A merge that has not landed; left out: the integration branch as it is. */
+      readonly onto?: string;
     }
+  /** `task`: the first of those that land with it. */
   | {
       readonly type: 'ref.advance';
       readonly task: TaskId;

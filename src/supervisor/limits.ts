@@ -65,6 +65,9 @@ export const NUDGES_MAX: number = 1;
 export const VIEW_TRIES: number = 3;
 /** Sweeps for which a merge waits for something outside that stands in its way, before its task fails. */
 export const MERGE_HOLDS_MAX: number = 120;
+/** From so many waiting candidates on the gates of a merge run for several at once, and for how many at most. */
+export const MERGE_BATCH_FROM = 3;
+export const MERGE_BATCH_MAX = 16;
 /** Share of a budget at which the run warns. */
 export const BUDGET_WARN_SHARE: number = 0.9;
 /**

@@ -17,6 +17,7 @@ import type {
   ActorStatus,
   CallFacts,
   DeathCause,
+  Gate,
   Grant,
   Hook,
   PolicySnapshot,
@@ -25,7 +26,7 @@ import type {
   SpendChange,
 } from '../protocol/index.ts';
 import type { Tightened } from './hooks.ts';
-import type { Token } from './inbox.ts';
+import type { CommandOutcome, Token } from './inbox.ts';
 import { PASSIVATE_MS } from './limits.ts';
 
 export interface LiveActor {
@@ -139,6 +140,32 @@ export interface GateProgress {
   tries: number;
 }
 
+/** One candidate, merged on the one before it. */
+export interface MergeCar {
+  readonly task: TaskId;
+  readonly fence: number;
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface GateRun {
+  readonly gate: Extract<Gate, { kind: 'command' }>;
+  readonly outcome: CommandOutcome;
+  readonly id: ProcId;
+  readonly tries: number;
+}
+
+export interface MergeTrain {
+  cars: readonly MergeCar[];
+  /** Nothing is merged on top any more. */
+  closed: boolean;
+  /** So many of the cars, from the first on, are verified now. */
+  count: number;
+  /** So many of them together fail; fewer may. */
+  failed: (GateRun & { readonly count: number }) | null;
+  progress: GateProgress;
+}
+
 export type CommandPurpose =
   | { readonly kind: 'task'; readonly task: TaskId; readonly fence: number }
   | {
@@ -188,13 +215,8 @@ export interface Live {
   readonly gates: Map<TaskId, GateProgress>;
   readonly dirty: Set<TaskId>;
   readonly mergeQueue: TaskId[];
-  /** A merge that is computed and waits for its gates. */
-  merge: {
-    readonly task: TaskId;
-    readonly from: string;
-    readonly to: string;
-    readonly progress: GateProgress;
-  } | null;
+  /** Merges that are computed and wait for their gates. */
+  merge: MergeTrain | null;
   /** Why no merge is begun now; looked at again with the next sweep. */
   mergeHold: { readonly text: string; readonly waiting: boolean; readonly times: number } | null;
   readonly mailDirty: Set<ActorName>;

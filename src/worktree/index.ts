@@ -12,6 +12,7 @@ export {
   createIntegrationBranch,
   dropRunBranches,
   integrationBranch,
+  isAncestor,
   mergeBase,
   type RefMove,
   readIntegration,

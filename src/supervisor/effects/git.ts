@@ -24,6 +24,7 @@ import {
   createIntegrationBranch,
   discardChanges,
   integrationBranch,
+  isAncestor,
   mergeTask,
   noteSetup,
   type Repository,
@@ -159,7 +160,7 @@ export class GitWork {
 
   async merge(effect: Of<'merge.compute'>): Promise<MergeOutcome> {
     try {
-      const integration = await this.tip();
+      const integration = effect.onto ?? (await this.tip());
       const outcome = await mergeTask(this.repo, {
         taskCommit: effect.commit,
         integration,
@@ -191,16 +192,24 @@ export class GitWork {
     }
   }
 
-  /** Idempotent (W5): a ref that is at `to` already has moved. Rejects only when git itself fails. */
+  /** Idempotent (W5): a ref that holds `to` already has moved. Rejects only when git itself fails. */
   async advance(effect: Of<'ref.advance'>): Promise<AdvanceOutcome> {
     await this.keepIntegration();
     const ref = branchRef(integrationBranch(this.file.id));
     const { to, from } = effect;
     const reason = `troupe: merge ${effect.task}`;
     try {
-      const moved =
-        (await readRef(this.repo, ref)) === to ||
-        (await advanceRef(this.repo, { ref, to, from, reason })) === 'moved';
+      const now = await readRef(this.repo, ref);
+      // Moved in an earlier term, and perhaps further since.
+      if (
+        now !== null &&
+        now !== from &&
+        (await isAncestor(this.repo, { ancestor: to, of: now }))
+      ) {
+        this.lastTip = now;
+        return { kind: 'moved' };
+      }
+      const moved = (await advanceRef(this.repo, { ref, to, from, reason })) === 'moved';
       if (moved) this.lastTip = to;
       return { kind: moved ? 'moved' : 'stale' };
     } catch (thrown) {
