@@ -5,7 +5,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { Duplex } from 'node:stream';
+import { Duplex, type Readable } from 'node:stream';
 import { DRAIN_MS, EXEC_LOOKS_MAX, WRAPPER_START_MS } from './limits.ts';
 import { pause } from './pause.ts';
 import { makeProcessReader, type ProcessEntry, readStat } from './process-table.ts';
@@ -71,7 +71,7 @@ export async function launch(request: LaunchRequest): Promise<LaunchResult> {
   return { kind: 'failed', reason: `ended before its command: ${String(end.code ?? end.signal)}` };
 }
 
-function endOf(child: ChildProcess): Promise<LeaderEnd> {
+export function endOf(child: ChildProcess): Promise<LeaderEnd> {
   return new Promise((resolve) => {
     child.once('exit', (code, signal) => {
       resolve({ code, signal });
@@ -79,8 +79,8 @@ function endOf(child: ChildProcess): Promise<LeaderEnd> {
   });
 }
 
-/** Whether something comes on descriptor 3 before it is closed. */
-function saysStarted(pipe: Duplex, ended: Promise<LeaderEnd>): Promise<boolean> {
+/** Whether something comes on the pipe before it is closed. */
+export function saysStarted(pipe: Readable, ended: Promise<LeaderEnd>): Promise<boolean> {
   pipe.on('error', () => undefined);
   return new Promise<boolean>((resolve) => {
     const timer = setTimeout(resolve, WRAPPER_START_MS, false);
@@ -118,7 +118,7 @@ async function letGo(pipe: Duplex, rung: Rung, init: ProcessEntry | null): Promi
 }
 
 /** The wrapper's only child; null when it died meanwhile. */
-async function initOf(leader: number): Promise<ProcessEntry | null> {
+export async function initOf(leader: number): Promise<ProcessEntry | null> {
   const child = Number.parseInt(childrenOf(leader), 10);
   if (!Number.isNaN(child)) return readStat(child);
   const all = await makeProcessReader().list();

@@ -28,6 +28,8 @@ export interface Isolation {
 /** A rung that works here, with the words to put before a command. */
 export interface Wrapper extends Isolation {
   prefix(env: Readonly<Record<string, string>>): readonly string[];
+  /** Where a namespace can wait for a command that is not known yet (`exec-standby.ts`): the words that make it. */
+  readonly standby?: readonly string[];
 }
 
 export const SYSTEM_FOLDERS: readonly string[] = [
@@ -80,18 +82,29 @@ function candidates(folders: readonly string[]): Wrapper[] {
   if (env === null || sh === null || setsid === null) return [];
   const list: Wrapper[] = [];
   const add = (isolation: Rung, words: readonly string[], script: string): void => {
-    const before = [...words, '--', sh, '-c', script, 'troupe'];
     list.push({
       isolation,
       detail: words.join(' '),
-      prefix: (given) => [...before, ...cleaning({ sh, env }, given), setsid],
+      prefix: (given) => [
+        ...words,
+        '--',
+        sh,
+        '-c',
+        script,
+        'troupe',
+        ...cleaning({ sh, setsid, env }, given),
+      ],
+      // Another shell leaves traces in the environment.
+      ...(isolation === 'unshare' && isDash(sh) ? { standby: [...words, '--', sh] } : {}),
     });
   };
   // `unshare` does not bind its life to ours by itself.
   if (unshare !== null && setpriv !== null) {
-    const words = [setpriv, '--pdeathsig', 'KILL', '--', unshare];
-    add('unshare', [...words, ...UNSHARE_FLAGS], INIT_SCRIPT);
-    add('unshare', [...words, '--user', '--map-current-user', ...UNSHARE_FLAGS], INIT_SCRIPT);
+    const before = [setpriv, '--pdeathsig', 'KILL', '--', unshare];
+    for (const users of [[], ['--user', '--map-current-user']]) {
+      const words = [...before, ...users, ...UNSHARE_FLAGS, '--', setsid];
+      add('unshare', words, INIT_SCRIPT);
+    }
   }
   // `bwrap` does, and later is better: killed amid its start, it leaves a process that waits for it for ever.
   if (bwrap !== null) add('bwrap', [bwrap, ...BWRAP_FLAGS], START_SCRIPT);
@@ -101,6 +114,10 @@ function candidates(folders: readonly string[]): Wrapper[] {
 const BWRAP_FLAGS: readonly string[] =
   '--dev-bind / / --proc /proc --unshare-pid --die-with-parent --new-session'.split(' ');
 
+/**
+ * Behind them the first process is made the leader of a session: it shares its group with the command, whose `kill 0` it
+ * does not hear, as no first process does. The wrapper outside would.
+ */
 const UNSHARE_FLAGS: readonly string[] = ['--pid', '--fork', '--kill-child', '--mount-proc'];
 
 /**
@@ -141,7 +158,7 @@ export function sandboxPrefix(
 ): readonly string[] {
   const { sh, setsid, env, bridge } = tools;
   const before = [...words, '--', sh, '-c', sandboxScript(bridge), 'troupe'];
-  return [...before, ...cleaning({ sh, env: '/usr/bin/env' }, env), setsid];
+  return [...before, ...cleaning({ sh, setsid, env: '/usr/bin/env' }, env)];
 }
 
 /** A shell sets these for its children; the command gets what the caller gave, or nothing. */
@@ -152,7 +169,7 @@ const SHELL_TRACES: readonly string[] = ['OLDPWD', 'SHLVL', '_'];
  * at each start. `env` would take a program with `=` in its path for a variable; behind `setsid` it doesn't look.
  */
 function cleaning(
-  tools: { readonly sh: string; readonly env: string },
+  tools: { readonly sh: string; readonly setsid: string; readonly env: string },
   given: Readonly<Record<string, string>>,
 ): string[] {
   if (isDash(tools.sh)) return [];
@@ -162,6 +179,7 @@ function cleaning(
     tools.env,
     ...unset.flatMap((name) => ['-u', name]),
     ...kept.map((name) => `${name}=${given[name] ?? ''}`),
+    tools.setsid,
   ];
 }
 

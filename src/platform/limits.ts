@@ -25,6 +25,12 @@ export const EXEC_LOOKS_MAX: number = 50;
 /** How long a wrapper (bwrap, unshare) may take until it has started the command. */
 export const WRAPPER_START_MS: number = 10_000;
 
+/** How long after the end of a command the next namespace is made. */
+export const STANDBY_AFTER_MS = 10;
+
+/** How old a namespace that stands ready may get: it does not see what was mounted since. */
+export const STANDBY_MS_MAX = 60_000;
+
 /** How long `ps` may take on platforms without /proc, and how much it may print. */
 export const PS_MS: number = 10_000;
 export const PS_BYTES_MAX: number = 32 * 1024 * 1024;

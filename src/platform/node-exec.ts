@@ -17,6 +17,7 @@ import type {
 import { platformError } from './errors.ts';
 import { type Launched, launch } from './exec-launch.ts';
 import { namedStartError, runCaptured } from './exec-run.ts';
+import { Standby } from './exec-standby.ts';
 import { ProcessTree, startedAtOf } from './exec-tree.ts';
 import { findProgram, programState, systemWrappers, type Wrapper } from './isolation.ts';
 import { MARKER_NAME, makeProcessReader, type ProcessReader, SCOPE_NAME } from './process-table.ts';
@@ -38,6 +39,7 @@ export interface NodeExecOptions {
 export class NodeExec implements Exec {
   readonly #options: NodeExecOptions;
   readonly #reader: ProcessReader;
+  readonly #standby = new Standby();
 
   constructor(options: NodeExecOptions = {}) {
     this.#options = options;
@@ -77,6 +79,7 @@ export class NodeExec implements Exec {
       const startedAt = startedAtOf(leader);
       const reader = this.#reader;
       const tree = new ProcessTree({ request, launched, rung, output, reader, startedAt });
+      void tree.exited.then(() => this.#standby.prepare(wrapper));
       return held === null ? tree : settled(tree, held);
     } catch (error) {
       if (output >= 0) closeSync(output);
@@ -109,7 +112,11 @@ export class NodeExec implements Exec {
     for (const wrapper of start.wrappers) {
       const argv = [...wrapper.prefix(env), program, ...request.args];
       const rung = wrapper.isolation;
-      const launched = await launch({ argv, cwd: request.cwd, env, output, rung });
+      const { cwd, outputPath } = request;
+      const command = [program, ...request.args] as const;
+      const standing = this.#standby.take(wrapper, { argv: command, cwd, env, outputPath });
+      if (standing !== null) return { launched: standing, wrapper };
+      const launched = await launch({ argv, cwd, env, output, rung });
       if (launched.kind === 'launched') return { launched, wrapper };
       // What the wrapper complained about is not the command's output.
       ftruncateSync(output, size);

@@ -43,15 +43,17 @@ const SYSTEM: readonly string[] = '--ro-bind / / --dev /dev --proc /proc'.split(
 export function sandboxArguments(facts: SandboxFacts): string[] {
   const { tree } = facts;
   const closed = outerFirst(facts.closed.filter((path) => path !== tree));
+  const emptied = outerFirst(facts.emptied);
   const shown = [
-    ...facts.readable.map((path) => ({ path, words: ['--ro-bind-try', path, path] })),
+    ...needed(facts).map((path) => ({ path, words: ['--ro-bind-try', path, path] })),
     ...facts.writable.map((path) => ({ path, words: ['--bind-try', path, path] })),
   ].filter(({ path }) => isShowable(path, facts));
   return [
     ...NAMESPACES,
     ...(facts.network ? ['--share-net'] : []),
     ...SYSTEM,
-    ...outerFirst(facts.emptied).flatMap((path) => ['--tmpfs', path]),
+    // What lies in one that is empty already is only made.
+    ...emptied.flatMap((path) => [isBelowOneOf(emptied, path) ? '--dir' : '--tmpfs', path]),
     ...shown.toSorted((a, b) => depth(a.path) - depth(b.path)).flatMap(({ words }) => words),
     ...closed.filter((path) => !isWithin(tree, path)).flatMap((path) => ['--tmpfs', path]),
     ...facts.blanked.flatMap((path) => ['--ro-bind', '/dev/null', path]),
@@ -66,6 +68,25 @@ export function sandboxArguments(facts: SandboxFacts): string[] {
     '--chdir',
     facts.cwd,
   ];
+}
+
+/**
+ * Of what is to be read: what would not be there otherwise. Each mount costs bubblewrap a look at all the others, and the
+ * system is read-only where nothing was emptied and nobody may write.
+ */
+function needed(facts: SandboxFacts): string[] {
+  const changed = [...facts.emptied, ...facts.writable];
+  const readable = outerFirst(facts.readable.filter((path) => isShowable(path, facts)));
+  return readable.filter((path) => {
+    if (!changed.some((other) => isWithin(other, path))) return false;
+    // A folder around it shows it, unless somebody may write in between.
+    const around = readable.filter((other) => other !== path && isWithin(other, path));
+    return !around.some((other) => !facts.writable.some((write) => isWithin(other, write)));
+  });
+}
+
+function isBelowOneOf(folders: readonly string[], path: string): boolean {
+  return folders.some((other) => other !== path && isWithin(other, path));
 }
 
 /** Showing a folder that holds what was emptied would undo it. */

@@ -148,9 +148,9 @@ describe.skipIf(missing !== null)('the sandbox', () => {
     expect((await world.run(look)).text).not.toMatch(/^Me$|registry=/m);
     const team = await world.run(look, { profile: 'team' });
     expect(team.text).toMatch(/^Me$/m);
-    expect(team.text).not.toContain('registry.example');
+    expect(team.text).not.toContain('packages.example');
     const setup = await world.run(look, { profile: 'setup' });
-    expect(setup.text).toContain('registry.example');
+    expect(setup.text).toContain('packages.example');
     expect(readFileSync(join(world.home, '.npm/_cacache/index'), 'utf8')).toBe('cachedmore\n');
   });
 

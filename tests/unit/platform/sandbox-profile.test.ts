@@ -40,15 +40,37 @@ describe('the arguments of bubblewrap', () => {
   it('empty folders before anything in them is shown, the outer ones first', () => {
     const root = placeOf(args, '--ro-bind', '/', '/');
     const outer = placeOf(args, '--tmpfs', '/home');
-    const home = placeOf(args, '--tmpfs', '/home/u');
+    const home = placeOf(args, '--dir', '/home/u');
     const tools = placeOf(args, '--ro-bind-try', '/home/u/.nvm');
     expect([root, outer, home, tools]).toEqual(
       [root, outer, home, tools].toSorted((a, b) => a - b),
     );
   });
 
+  it('mount only what would not be there otherwise', () => {
+    const open = sandboxArguments({
+      ...FACTS,
+      readable: [
+        '/usr/local',
+        '/srv/lib',
+        '/srv/lib/a',
+        '/home/u/.nvm',
+        '/home/u/.nvm/bin',
+        '/home/u/w/r',
+      ],
+      writable: ['/srv/lib', '/home/u/w'],
+    });
+    const shown = open.flatMap((word, at) =>
+      word.endsWith('bind-try') ? [open[at + 1] ?? ''] : [],
+    );
+    // In a folder that is written to, what is for reading is read-only all the same.
+    expect(shown.toSorted()).toEqual(
+      ['/home/u/.nvm', '/home/u/w', '/home/u/w/r', '/srv/lib', '/srv/lib', '/srv/lib/a'].toSorted(),
+    );
+  });
+
   it('close what nobody may see after all that is shown, and show the tree after that', () => {
-    const shown = placeOf(args, '--ro-bind-try', '/home/u/app/.git');
+    const shown = placeOf(args, '--ro-bind-try', '/home/u/app');
     const state = placeOf(args, '--tmpfs', '/home/u/app/.git/troupe');
     const trees = placeOf(args, '--tmpfs', '/home/u/.local/state/troupe/trees/h');
     const tree = placeOf(args, '--bind', FACTS.tree, FACTS.tree);
