@@ -6,7 +6,7 @@
  * - M3 Mail is seen by the answer whose request contained it, never by anything else; until then it stays here.
  * - L7 A conversation about a task goes on by itself only while the actor holds that task.
  */
-import { asTaskId, type TaskId } from '../kernel/index.ts';
+import { asTaskId, SUPERVISOR, type TaskId } from '../kernel/index.ts';
 import {
   type ActorKind,
   type CompactionEntry,
@@ -250,10 +250,11 @@ function idleReason(stop: StopReason): 'end' | 'length' | 'refusal' {
 }
 
 function begins(entry: Extract<SessionEntry, { type: 'mail' }>, task: TaskId | null): boolean {
-  return (
-    task === null ||
-    entry.items.some((item) => item.type === 'task.assign' || item.type === 'task.rework')
-  );
+  // What the runtime has to say of its limits is no work, and gives no new turns.
+  if (task === null) {
+    return entry.items.some(({ from, type }) => from !== SUPERVISOR || type !== 'chat.message');
+  }
+  return entry.items.some(({ type }) => type === 'task.assign' || type === 'task.rework');
 }
 
 function keyOf(call: Extract<ContentBlock, { type: 'call' }>): string {

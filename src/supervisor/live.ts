@@ -45,6 +45,8 @@ export interface LiveActor {
   beatAt: number;
   /** Monotonic time of the last word from it or to it. */
   quietAt: number;
+  /** How manieth answer of its task it has asked for last; left out: none yet. */
+  turn?: number;
   /** It is being ended on purpose; what its end will mean. */
   doom: {
     readonly kind: 'stopped' | 'crashed' | 'passivated';

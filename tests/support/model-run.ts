@@ -32,6 +32,8 @@ export async function openModelRun(
     ...world.env,
     ANTHROPIC_BASE_URL: server.origin,
     ANTHROPIC_API_KEY: KEY,
+    OPENAI_BASE_URL: `${server.origin}/v1`,
+    OPENAI_API_KEY: KEY,
   };
   return {
     server,

@@ -12,12 +12,10 @@ import { HOOK_RESULT_CHARS } from '../limits.ts';
 import type { Live, LiveActor } from '../live.ts';
 import type { RunState } from '../state.ts';
 import { aboutCall, hooksOn, noteSaid, release, tellContext, whoOf } from './hooks.ts';
+import { LAST_CALLS } from './results.ts';
 
 type Reply = Extract<Effect, { type: 'reply' }>;
 type Result = Extract<NonNullable<StoredRunRecord['entries']>[number], { type: 'result' }>;
-
-/** Calls after which an actor is done: what is added to them would only wake it. */
-const LAST_CALLS: ReadonlySet<string> = new Set(['complete_task', 'fail_task']);
 
 /** The reply to a thread whose call has its result waits for the hooks that look at that. */
 export function holdForHooks(live: Live, draft: Draft): Draft {
@@ -74,6 +72,7 @@ export function hooksEnded(
   const waiting = live.hooking.get(call);
   if (waiting?.work !== work.id) return draft;
   live.hooking.delete(call);
+  // What is added to a last call would only wake the actor.
   if (!LAST_CALLS.has(tool ?? '')) tellContext(draft, live, actor, saidAfter(report.said));
   const { reply } = waiting;
   if (reply === null) return draft;

@@ -10,6 +10,7 @@
 import { type ActorName, isoTime, USER } from '../../kernel/index.ts';
 import {
   type ActorReply,
+  type ContentBlock,
   NO_USAGE,
   type ReserveRequest,
   type SettleRequest,
@@ -30,7 +31,7 @@ import type { RunState } from '../state.ts';
 import type { Asking } from './asking.ts';
 import { amountsOf, isRunSpent, nameOf, pursesOf, spentText, warn, warnOf } from './budget.ts';
 import { type Grant, grant } from './grant.ts';
-import { reply } from './results.ts';
+import { LAST_CALLS, reply } from './results.ts';
 import { placeHolder } from './roster.ts';
 import { goesOut, hasBegun, waitForSibling } from './siblings.ts';
 
@@ -41,20 +42,26 @@ export function reserve(asking: Asking, draft: Draft, ask: ReserveRequest): Draf
   const since = happening.monotonicMs;
   live.outlet.queue.set(ask.id, { name, incarnation, request, ask, since, wasHeld: false });
   live.outlet.dirty = true;
-  warnOfTurns(asking, draft, ask.turn);
+  if (ask.turn > 0) actor.turn = ask.turn;
   return draft;
 }
 
-/** The agent is told itself: it can still bring its work to an end. */
-function warnOfTurns({ state, live, actor }: Asking, draft: Draft, turn: number): void {
+/** With the answer whose turn it was, when it goes on: the agent's next request has the letter, and it can still come to an end. */
+export function warnOfTurns(
+  { state, live, actor }: Asking,
+  draft: Draft,
+  content: readonly ContentBlock[],
+): void {
   const { turns } = state.file.team.limits;
+  const { name, turn = 0 } = actor;
   // Of a few turns nine tenths are all of them: then before the last one.
-  const at = Math.min(turns - 1, Math.ceil(turns * BUDGET_WARN_SHARE));
-  if (turn < 2 || turn - 1 !== at) return;
-  const { name } = actor;
+  const at = Math.max(1, Math.min(turns - 1, Math.ceil(turns * BUDGET_WARN_SHARE)));
+  if (turn !== at || turn === turns) return;
+  const calls = content.flatMap((block) => (block.type === 'call' ? [block.name] : []));
+  if (calls.length === 0 || calls.some((tool) => LAST_CALLS.has(tool))) return;
   warnOf(draft.about('run', actor), live, {
     scope: `turns:${name}:${state.spending.turnsOf.get(name) ?? 0}`,
-    text: `${name} has used ${turn - 1} of ${turns} turns. Bring the work to an end, or say what keeps you from it.`,
+    text: `${name} has used ${turn} of ${turns} turns. Bring the work to an end, or say what keeps you from it.`,
     to: name,
   });
 }

@@ -32,7 +32,7 @@ import { endStopped } from './ends.ts';
 import { refuseAct } from './full-disk.ts';
 import { afterHooks, hooksFirst } from './hooks.ts';
 import { idleHooks } from './hooks-after.ts';
-import { reserve, settleSpent } from './outlet.ts';
+import { reserve, settleSpent, warnOfTurns } from './outlet.ts';
 import { permit } from './permit.ts';
 import { gateOf, openPlanOf } from './plan-gate.ts';
 import { suspectsAmong } from './poison.ts';
@@ -217,6 +217,7 @@ function commitAnswer(asking: Asking, draft: Draft, step: AnswerStep): Draft {
   const spender = { actor: actor.name, task: said?.task ?? null };
   const turns = said?.type === 'answer' ? 1 : 0;
   warn(draft, live, spender, { usage: step.usage, turns });
+  if (said?.type === 'answer') warnOfTurns(asking, draft, said.content);
   if (isRunSpent(state, step.usage) && live.halting === null) {
     live.halting = { next: 'budget', text: spentText(state, step.usage) };
     draft.effect({ type: 'halt', graceMs: 0 });

@@ -5,6 +5,9 @@ import type { Draft } from '../draft.ts';
 import type { LiveActor } from '../live.ts';
 import type { Asking } from './asking.ts';
 
+/** Calls with which an agent ends its task: when one was made, no turn follows. */
+export const LAST_CALLS: ReadonlySet<string> = new Set(['complete_task', 'fail_task']);
+
 /** Commits the result of a call and answers the thread. */
 export function finishAct(
   asking: { readonly actor: LiveActor; readonly request: number },
