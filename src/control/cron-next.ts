@@ -1,14 +1,7 @@
 /** When a schedule is due: pure, needs no repository and no supervisor. */
 import { localTime, momentOf, timetableOf, Zones } from '../cron/index.ts';
 import { isoTime } from '../kernel/index.ts';
-
-export interface NextSlot {
-  /** UTC. */
-  readonly at: string;
-  /** As clocks of the zone show it. */
-  readonly local: string;
-  readonly inMs: number;
-}
+import type { CronMoment } from '../protocol/cron.ts';
 
 export interface NextWish {
   readonly expression: string;
@@ -20,13 +13,13 @@ export interface NextWish {
 }
 
 /** The first `count` slots after `from`; fewer when there are no more. */
-export function nextSlots(wish: NextWish, now: number): readonly NextSlot[] {
+export function nextSlots(wish: NextWish, now: number): readonly CronMoment[] {
   const zones = new Zones();
   const { expression, tz } = wish;
   const timetable = timetableOf({ kind: 'schedule', expression, tz }, zones);
   const zone = zones.named(tz);
   const from = wish.from === undefined ? now : momentOf('--from', wish.from, zone);
-  const slots: NextSlot[] = [];
+  const slots: CronMoment[] = [];
   let at = timetable.next(from);
   while (at !== null && slots.length < wish.count) {
     slots.push({ at: isoTime(at), local: localTime(at, zone), inMs: at - now });

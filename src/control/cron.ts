@@ -2,8 +2,15 @@
  * Recurring jobs for every front end: reading them from the workspace journal, beside its writer, and what a supervisor
  * that stays needs to start their runs.
  */
-import { applyCron, type CronBook, cronRows, emptyBook, historyRow } from '../cron/index.ts';
-import { readJournal } from '../journal/index.ts';
+import {
+  applyCron,
+  applyDamaged,
+  type CronBook,
+  cronRows,
+  emptyBook,
+  historyRow,
+} from '../cron/index.ts';
+import { type Damage, damagedLines, readJournal } from '../journal/index.ts';
 import { EXIT, TroupeError } from '../kernel/errors.ts';
 import { nearMatches } from '../kernel/ids.ts';
 import type { CronHistoryRow, CronJob, CronRow } from '../protocol/cron.ts';
@@ -23,8 +30,16 @@ async function readCron({ deps, places }: Workspace): Promise<CronBook> {
   const directory = `${places.state}/workspace/journal`;
   if ((await deps.files.stat(directory)) === null) return book;
   const select = (head: { readonly k: string }): boolean => head.k === 'cron';
-  for await (const record of readJournal({ files: deps.files, directory, select })) {
+  const gaps: Damage[] = [];
+  const onGap = (gap: Damage): void => {
+    gaps.push(gap);
+  };
+  for await (const record of readJournal({ files: deps.files, directory, select, onGap })) {
     applyCron(book, record);
+  }
+  for (const gap of gaps) {
+    const lines = await damagedLines(deps.files, directory, gap);
+    for (const line of lines) applyDamaged(book, line, gap.toSeq);
   }
   return book;
 }
@@ -59,7 +74,8 @@ export async function cronHistory(
   name: string | undefined,
 ): Promise<readonly CronHistoryRow[]> {
   const book = await readCron(workspace);
-  if (name !== undefined && !book.jobs.has(name)) throw unknownJob(name, book);
+  if (name !== undefined && !book.jobs.has(name) && !book.broken.has(name))
+    throw unknownJob(name, book);
   const names = name === undefined ? [...book.jobs.keys()] : [name];
   const rows = names.flatMap((one) => historyOf(book, one));
   const sorted = name === undefined ? rows.toSorted((a, b) => (a.slot < b.slot ? 1 : -1)) : rows;

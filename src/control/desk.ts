@@ -8,6 +8,8 @@ import type { MethodName, ParamsOf, ResultOf } from '../protocol/wire.ts';
 import type { DeskMethods } from '../protocol/wire-reads.ts';
 import { auditOf, verifyAudit } from './audit.ts';
 import { checkTeam } from './check.ts';
+import { cronHistory, cronJobs } from './cron.ts';
+import { localZone, nextSlots } from './cron-next.ts';
 import { diffOf } from './diff.ts';
 import { examine } from './doctor.ts';
 import { eventsOfRun } from './events.ts';
@@ -25,6 +27,8 @@ import { listTrustable } from './trust.ts';
 import { usageOf } from './usage.ts';
 import { whereIs } from './where.ts';
 import type { Workspace } from './workspace.ts';
+
+const NEXT_COUNT = 5;
 
 /** By the names of the wire. A cancelled request is given up at the next row. */
 export type Desk = {
@@ -131,6 +135,10 @@ function ofRepository(workspace: Workspace): Omit<Desk, keyof OfRuns | keyof OfP
       const rows = await memoryRows(workspace);
       return { rows, recalled: query === undefined ? null : recalled(rows, query) };
     },
+    'cron.list': () => cronJobs(workspace),
+    'cron.history': ({ name }) => cronHistory(workspace, name),
+    'cron.next': async ({ expression, tz = localZone(), from, count = NEXT_COUNT }) =>
+      nextSlots({ expression, tz, from, count }, deps.clock.now()),
     'doctor.examine': () => examine(workspace),
     'team.check': ({ path }) => checkTeam(deps, settings, { name: path, cwd: places.workspace }),
     where: () => whereIs(workspace),

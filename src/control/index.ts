@@ -27,7 +27,7 @@ export {
   isUp,
   makeCronHost,
 } from './cron.ts';
-export { localZone, type NextSlot, nextSlots } from './cron-next.ts';
+export { localZone, nextSlots } from './cron-next.ts';
 export type { ControlDeps, Holder, LiveSource } from './deps.ts';
 export { type Desk, type JudgeOf } from './desk.ts';
 export { type DiffAnswer, type DiffQuery, diffOf } from './diff.ts';

@@ -45,11 +45,14 @@ export interface CronBook {
   readonly broken: Map<string, Broken>;
   /** By name of the job; a compacted journal may tell of slots before it tells of their job. */
   readonly ledgers: Map<string, Ledger>;
+  /** Sequence of the newest word on each job, as far as it was read. */
+  readonly told: Map<string, number>;
   readonly zones: Zones;
 }
 
 export function emptyBook(): CronBook {
-  return { jobs: new Map(), broken: new Map(), ledgers: new Map(), zones: new Zones() };
+  const [jobs, broken, ledgers, told] = [new Map(), new Map(), new Map(), new Map()];
+  return { jobs, broken, ledgers, told, zones: new Zones() };
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -58,6 +61,9 @@ type Fields = Readonly<Record<string, unknown>>;
 export function applyCron(book: CronBook, record: { readonly k: string } & Fields): string | null {
   if (record.k !== 'cron') return null;
   const name = typeof record['name'] === 'string' ? record['name'] : '';
+  if (typeof record['s'] === 'number' && String(record['what']).startsWith('job')) {
+    book.told.set(name, record['s']);
+  }
   switch (record['what']) {
     case 'job':
       return applyJob(book, name, record['body']);
@@ -91,6 +97,21 @@ function applyJob(book: CronBook, name: string, body: unknown): string {
   const { job, timetable } = read;
   book.jobs.set(name, { job, timetable, ledger: ledgerOf(book, name, job.id) });
   return name;
+}
+
+const JOB_LINE = /"k":"cron".*?"what":"job(?:\.removed)?","name":"([a-z0-9][a-z0-9_-]{0,47})"/;
+
+/**
+ * A line of the journal that is damaged, with the sequence it stood at: the newest word on a job that can't be believed any
+ * more. The job is set aside, rather than that an older word on it counts. Applied after all records.
+ */
+export function applyDamaged(book: CronBook, line: string, seq: number): void {
+  const [, name] = JOB_LINE.exec(line) ?? [];
+  if (name === undefined || (book.told.get(name) ?? 0) > seq) return;
+  book.jobs.delete(name);
+  if (book.broken.size >= BROKEN_MAX) return;
+  const why = 'its line in the journal is damaged, or was edited by hand';
+  book.broken.set(name, { name, why, value: null });
 }
 
 function ledgerOf(book: CronBook, name: string, job: string): Ledger {

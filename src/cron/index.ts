@@ -4,7 +4,14 @@
  * cron-parser reads expressions and says which days fit; zones are the platform's; nights of the change, intervals, bounds,
  * overlap and what was missed are decided here (C1–C8).
  */
-export { applyCron, type CronBook, cronKey, emptyBook, type JobFacts } from './book.ts';
+export {
+  applyCron,
+  applyDamaged,
+  type CronBook,
+  cronKey,
+  emptyBook,
+  type JobFacts,
+} from './book.ts';
 export {
   decideDue,
   decideNext,

@@ -53,3 +53,6 @@ const JOURNAL_LIMITS: JournalLimits = {
 export function withDefaults(limits: Partial<JournalLimits> | undefined): JournalLimits {
   return { ...JOURNAL_LIMITS, ...limits };
 }
+
+/** Of damaged bytes that are looked at for what they were about. */
+export const DAMAGED_READ_MAX: number = 1024 * 1024;

@@ -126,6 +126,15 @@ export interface CronHistoryRow extends Omit<CronSlot, 'job' | 'n'> {
   readonly durationMs: number | null;
 }
 
+/** When a schedule is due. */
+export interface CronMoment {
+  /** UTC. */
+  readonly at: string;
+  /** As clocks of the zone show it. */
+  readonly local: string;
+  readonly inMs: number;
+}
+
 export type CronEdit =
   | { readonly type: 'add'; readonly job: CronJob }
   | { readonly type: 'remove' | 'pause' | 'resume' | 'trigger'; readonly name: string };

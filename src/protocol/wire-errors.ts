@@ -97,9 +97,12 @@ export const WIRE_ERRORS: Readonly<Record<string, string>> = {
 
   'cron/broken': 'The record of the job is not usable.',
   'cron/exists': 'A job has this name.',
+  'cron/expression': 'The schedule is not usable; the message says why.',
   'cron/full': 'There are as many jobs as there may be.',
+  'cron/moment': 'A date or time can not be read.',
   'cron/not-up': 'Jobs are run by `troupe up` alone, and it is not there.',
   'cron/unknown': 'No job has this name.',
+  'cron/zone': 'There is no time zone of this name.',
 
   'git/failed': 'git refused; the message has its words.',
   'git/missing': 'git was not found.',

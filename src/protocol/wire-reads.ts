@@ -3,6 +3,7 @@
  * in the repository (merge, clean up). Same functions, same rows; long lists come in pages.
  */
 import { z } from 'zod';
+import type { CronHistoryRow, CronMoment, CronRow } from './cron.ts';
 import type { TroupeEvent } from './event.ts';
 import type { MailRow, TreeRow } from './shapes.ts';
 import type {
@@ -110,6 +111,15 @@ export interface PolicyExplanation {
   readonly revision: string;
 }
 
+export interface CronNextParams {
+  readonly expression: string;
+  /** IANA name; without it the zone of the supervisor's machine. */
+  readonly tz?: string | undefined;
+  readonly from?: string | undefined;
+  /** At most 1 000, by default 5. */
+  readonly count?: number | undefined;
+}
+
 /** What the wire itself carried, newest last; live only: it is kept in memory and bounded. */
 export interface WireTraceParams {
   /** After this number; without it all that is kept. */
@@ -167,6 +177,12 @@ export interface DeskMethods {
   readonly 'skills.list': Method<None, readonly SkillRow[]>;
   readonly 'skills.check': Method<{ readonly path?: string | undefined }, readonly SkillCheck[]>;
   readonly 'memory.list': Method<{ readonly query?: string | undefined }, MemoryAnswer>;
+  readonly 'cron.list': Method<None, readonly CronRow[]>;
+  readonly 'cron.history': Method<
+    { readonly name?: string | undefined },
+    readonly CronHistoryRow[]
+  >;
+  readonly 'cron.next': Method<CronNextParams, readonly CronMoment[]>;
   readonly 'doctor.examine': Method<None, readonly Finding[]>;
   readonly 'team.check': Method<{ readonly path: string }, CheckAnswer>;
   readonly where: Method<None, Whereabouts>;
@@ -244,6 +260,14 @@ export const deskParams: ParamsIn<{ readonly [M in keyof DeskMethods]: DeskMetho
   'skills.list': z.strictObject({}),
   'skills.check': z.strictObject({ path: path.optional() }),
   'memory.list': z.strictObject({ query: z.string().max(1_000).optional() }),
+  'cron.list': z.strictObject({}),
+  'cron.history': z.strictObject({ name: name.optional() }),
+  'cron.next': z.strictObject({
+    expression: z.string().min(1).max(1_000),
+    tz: z.string().min(1).max(64).optional(),
+    from: z.string().min(1).max(64).optional(),
+    count: limit,
+  }),
   'doctor.examine': z.strictObject({}),
   'team.check': z.strictObject({ path }),
   where: z.strictObject({}),

@@ -252,6 +252,32 @@ export const methodResults: { readonly [M in MethodName]: z.ZodType } = {
   'supervisor.down': z.looseObject({ runs: z.array(runRow) }),
   'run.stop': runRow,
   'actor.stop': actorRow,
+  'cron.list': z.array(
+    z.looseObject({
+      name: text,
+      schedule: text,
+      tz: text,
+      nextAt: orNull(text),
+      nextLocal: orNull(text),
+      lastSlot: orNull(text),
+      overlap: text,
+      catchUp: text,
+      paused: z.boolean(),
+      broken: orNull(text),
+    }),
+  ),
+  'cron.history': z.array(
+    z.looseObject({
+      name: text,
+      slot: text,
+      state: text,
+      run: orNull(text),
+      reason: orNull(text),
+      startedAt: orNull(text),
+      endedAt: orNull(text),
+    }),
+  ),
+  'cron.next': z.array(z.looseObject({ at: text, local: text, inMs: z.number() })),
   'cron.edit': z.looseObject({
     name: text,
     armed: z.boolean(),

@@ -31,7 +31,7 @@ import type {
   SupervisorDeps,
 } from './contract.ts';
 
-import { makeScheduler } from './cron/open.ts';
+import { makeScheduler, setAsideDamaged } from './cron/open.ts';
 import type { CronScheduler } from './cron/scheduler.ts';
 import { markerOf, ProcessHost } from './effects/commands.ts';
 import { GitWork } from './effects/git.ts';
@@ -60,8 +60,9 @@ export async function openSupervisor(deps: SupervisorDeps): Promise<Supervisor> 
   const chain = new WorkspaceChain();
   let supervisor: RunningSupervisor | null = null;
   const cron = makeScheduler(deps, () => supervisor as RunningSupervisor);
+  const directory = `${deps.directory}/workspace/journal`;
   const workspace = await openWorkspaceJournal(deps, {
-    directory: `${deps.directory}/workspace/journal`,
+    directory,
     slackBytes: WORKSPACE_SLACK_BYTES,
     onRecord: (record) => {
       book.take(record);
@@ -69,6 +70,7 @@ export async function openSupervisor(deps: SupervisorDeps): Promise<Supervisor> 
       cron.take(record);
     },
   });
+  await setAsideDamaged(deps, { journal: workspace, directory }, cron);
   cron.open(workspace);
   const audit = await AuditBook.open(deps);
   chain.open(workspace, audit);

@@ -105,6 +105,7 @@ function pairsOf(detail: CronDetail): [string, string][] {
     ['overlap', job.overlap],
     ['catch-up', detail.catchUp],
     ['after a crash', job.onCrash],
+    ['rules', job.mode === null ? 'as everywhere' : `mode ${job.mode}`],
     ['asks', job.attended ? 'wait for you' : 'are denied: nobody answers'],
     ['limits', limits.length === 0 ? 'none' : limits.join(', ')],
     ['added', `${job.createdAt} by ${job.by}`],

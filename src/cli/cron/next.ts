@@ -1,6 +1,7 @@
 /** `troupe cron next EXPR`: when a schedule is due. */
-import { localZone, type NextSlot, nextSlots } from '../../control/index.ts';
+import { localZone, nextSlots } from '../../control/index.ts';
 import { EXIT, type ExitCode } from '../../kernel/errors.ts';
+import type { CronMoment } from '../../protocol/cron.ts';
 import type { OptionValues } from '../command.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../failure.ts';
@@ -11,7 +12,7 @@ import { countdown } from '../text/time.ts';
 const COUNT = 5;
 const COUNT_MAX = 10_000;
 
-const COLUMNS: readonly Column<NextSlot>[] = [
+const COLUMNS: readonly Column<CronMoment>[] = [
   { head: 'LOCAL TIME', cell: (row) => row.local },
   { head: 'UTC', cell: (row) => row.at },
   { head: '', cell: (row) => countdown(row.inMs) },

@@ -1,5 +1,6 @@
 /** The scheduler of a supervisor: how it starts runs, sends mail and runs commands. */
 import { endOf } from '../../actors/index.ts';
+import { damagedLines, type Journal } from '../../journal/index.ts';
 import { isTroupeError } from '../../kernel/index.ts';
 import type { CronJob, CronSlot } from '../../protocol/index.ts';
 import type { Supervisor, SupervisorDeps } from '../contract.ts';
@@ -9,7 +10,7 @@ import { CronScheduler } from './scheduler.ts';
 
 type Runs = Pick<
   Supervisor,
-  'startRun' | 'resumeRun' | 'finished' | 'stop' | 'send' | 'runs' | 'state'
+  'startRun' | 'resumeRun' | 'finished' | 'release' | 'stop' | 'send' | 'runs' | 'state'
 >;
 
 /** `supervisor` is asked for when something fires, never before. */
@@ -22,7 +23,14 @@ export function makeScheduler(deps: SupervisorDeps, supervisor: () => Runs): Cro
     resume: async (run) => {
       await supervisor().resumeRun(run);
     },
-    finished: (run) => supervisor().finished(run),
+    // Over, it is let go of: a job a minute must not fill a supervisor that is up for months.
+    finished: async (run) => {
+      try {
+        return await supervisor().finished(run);
+      } finally {
+        supervisor().release(run);
+      }
+    },
     stop: async (run, by) => {
       await supervisor().stop({ run, now: true, by });
     },
@@ -34,6 +42,18 @@ export function makeScheduler(deps: SupervisorDeps, supervisor: () => Runs): Cro
     root: repository.root === '' ? repository.commonDir : repository.root,
   });
   return new CronScheduler({ clock, logger, host: deps.cron ?? null, runs, commands });
+}
+
+/** Jobs whose newest word in the journal is damaged are set aside. After all records, before anything is fired. */
+export async function setAsideDamaged(
+  { files }: Pick<SupervisorDeps, 'files'>,
+  from: { readonly journal: Journal; readonly directory: string },
+  cron: CronScheduler,
+): Promise<void> {
+  for (const gap of from.journal.report.gaps) {
+    const lines = await damagedLines(files, from.directory, gap);
+    for (const line of lines) cron.takeDamaged(line, gap.toSeq);
+  }
 }
 
 async function mail(

@@ -8,6 +8,7 @@
  */
 import {
   applyCron,
+  applyDamaged,
   CLOCK_BACK_MAX_MS,
   type CronBook,
   DueHeap,
@@ -61,6 +62,11 @@ export class CronScheduler {
   /** One record of the workspace journal, in order. */
   take(record: { readonly k: string; readonly [field: string]: unknown }): void {
     applyCron(this.book, record);
+  }
+
+  /** A line of it that is lost. */
+  takeDamaged(line: string, seq: number): void {
+    applyDamaged(this.book, line, seq);
   }
 
   open(journal: Journal): void {
