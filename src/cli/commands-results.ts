@@ -14,13 +14,23 @@ export const results: readonly CommandSpec[] = [
     name: 'merge',
     args: [['<run>', 'a run']],
     summary: "merge a run's branch into yours",
-    details: 'Refuses, and changes nothing, when uncommitted edits of yours are in the way.',
+    details:
+      'Refuses, and changes nothing, when uncommitted edits of yours are in the way. With --continue it goes on with a task\n' +
+      'that failed: edit its tree (a conflict is marked there), and its gates run, it lands, and the run goes on.',
     options: [
       { flags: '--into <branch>', description: 'another branch than the current one' },
       { flags: '--squash', description: 'one commit instead of a merge' },
       { flags: '--dry-run', description: 'say what would happen, change nothing' },
+      {
+        flags: '--continue <task>',
+        description: 'verify and land a failed task whose tree you have put in order',
+      },
     ],
-    examples: ['troupe merge docs-1 --dry-run', 'troupe merge docs-1 --squash'],
+    examples: [
+      'troupe merge docs-1 --dry-run',
+      'troupe merge docs-1 --squash',
+      'troupe merge docs-1 --continue parser',
+    ],
     load: () => import('./commands/merge.ts'),
   },
   {

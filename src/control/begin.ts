@@ -17,14 +17,16 @@ export interface RunToBegin {
   readonly beside?: Readonly<Record<string, string>> | undefined;
   /** Of a run that is resumed: what it may spend from now on. */
   readonly budget?: Partial<Budget> | undefined;
+  /** Of a run that is resumed: a failed task that a person has put in order. */
+  readonly reopen?: string | undefined;
 }
 
 export async function beginRun(
   workspace: Workspace,
   supervisor: Supervisor,
-  { file, mode, beside, budget }: RunToBegin,
+  { file, mode, beside, budget, reopen }: RunToBegin,
 ): Promise<Begun> {
-  if (mode === 'resume') return supervisor.resumeRun(file.id, budget);
+  if (mode === 'resume') return supervisor.resumeRun(file.id, budget, 0, reopen);
   await createRun(workspace, file, beside);
   try {
     return await supervisor.startRun(file);
@@ -53,12 +55,21 @@ export async function prepareResume(
   const { ended } = state.run;
   if (ended !== null && ended.state !== 'budget') throw errors.ended(file.id, ended.state);
   const budget = budgetToResume(view, more);
+  await requireSettings(workspace, view, budget);
+  return { view, budget };
+}
+
+/** The models that the run asks can be asked, and its policy can be read. */
+export async function requireSettings(
+  workspace: Workspace,
+  { file, state }: RunView,
+  budget?: Partial<Budget>,
+): Promise<void> {
   // A replay asks no model.
-  if (file.replay !== undefined) return { view, budget };
+  if (file.replay !== undefined) return;
   const { workspace: folder } = workspace.places;
   const userConfig = userConfigFolder(workspace.deps.env);
   const team = { ...file.team, budget: { ...state.spending.budget, ...budget } };
   await checkRunModels(workspace.deps, { workspace: folder, userConfig }, team);
   await requirePolicy(workspace.deps, workspace.places);
-  return { view, budget };
 }

@@ -3,6 +3,7 @@
 import { EXIT, ensureError, TroupeError } from '../kernel/errors.ts';
 import { nearMatches } from '../kernel/ids.ts';
 import { POLICY_MODES } from '../protocol/team.ts';
+import type { TaskNode } from '../tasks/index.ts';
 
 const LISTED_MAX = 12;
 
@@ -123,6 +124,36 @@ export const errors = {
       data: { near },
     });
   },
+  notToContinue: ({ spec, state, path }: TaskNode): TroupeError =>
+    new TroupeError({
+      code: 'control/not-to-continue',
+      message:
+        state === 'failed' && path === null
+          ? `${spec.id} failed before it had a tree, so there is no work to go on with`
+          : `${spec.id} is ${state}; only a task that failed waits for somebody to put it in order`,
+      hint: '`troupe tasks` shows the tasks and why they stand where they are.',
+      exit: EXIT.unfinished,
+    }),
+  conflictsLeft: (at: {
+    readonly run: string;
+    readonly task: string;
+    readonly path: string;
+    readonly places: readonly string[];
+  }): TroupeError =>
+    new TroupeError({
+      code: 'control/conflicts-left',
+      message: `${at.task} is in conflict with what landed before it; the places are marked in ${at.path}`,
+      hint: `${at.places.join('\n')}\nEdit them there, then once more: troupe merge ${at.run} --continue ${at.task}`,
+      exit: EXIT.unfinished,
+      data: { run: at.run, task: at.task, path: at.path, files: at.places },
+    }),
+  treeUnusable: (path: string, why: string): TroupeError =>
+    new TroupeError({
+      code: 'control/tree-unusable',
+      message: `the tree ${path} can't be used as it is: ${why}`,
+      hint: 'Put that right there, then try again.',
+      exit: EXIT.unfinished,
+    }),
   noRun: (what: string): TroupeError =>
     new TroupeError({
       code: 'control/no-run',

@@ -18,6 +18,7 @@ export type { MoreBudget } from './budget.ts';
 export { recordingOf } from './cassette.ts';
 export { type CheckAnswer, checkTeam } from './check.ts';
 export { compactActor } from './compact.ts';
+export { prepareContinue } from './continue-merge.ts';
 export {
   type CronDetail,
   checkJob,

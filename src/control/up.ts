@@ -14,6 +14,7 @@ import type {
 } from '../protocol/wire.ts';
 import { markerOf, type Supervisor } from '../supervisor/index.ts';
 import { beginRun, prepareResume, type RunToBegin } from './begin.ts';
+import { prepareContinue } from './continue-merge.ts';
 import { errors } from './errors.ts';
 import type { LiveControl } from './live.ts';
 import { readSettings } from './settings.ts';
@@ -68,16 +69,18 @@ export function upControl(of: {
       );
       return begin({ ...prepared, mode: 'start' }, [...missing, ...prepared.notes]);
     },
-    async resumeRun({ run, budget: more, keys }: ResumeRunParams) {
+    async resumeRun({ run, budget: more, keys, reopen }: ResumeRunParams) {
       admit();
       await up.refresh();
       if (isGoingOn(supervisor, run)) throw errors.running(run);
       const missing = await missingKeys(keys, workspace);
-      const { view, budget } = await prepareResume(workspace, run, more ?? {}).catch(
-        withKeys(missing),
-      );
+      const preparing =
+        reopen === undefined
+          ? prepareResume(workspace, run, more ?? {})
+          : prepareContinue(workspace, { run, task: reopen });
+      const { view, budget } = await preparing.catch(withKeys(missing));
       if (view.file.replay !== undefined) throw errors.replayNotHere(run);
-      return begin({ file: view.file, mode: 'resume', budget }, missing);
+      return begin({ file: view.file, mode: 'resume', budget, reopen }, missing);
     },
     async down(params) {
       goingDown = true;

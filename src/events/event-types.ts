@@ -73,6 +73,9 @@ export const EVENT_TYPES: Readonly<Record<EventType, EventInfo>> = {
   'task.released': durable('The claim ended without the task; it can be claimed again.'),
   'task.merging': durable('The integration branch is about to move.'),
   'task.done': durable('The task is done, and merged when it changed something.'),
+  'task.reopened': durable(
+    'A person has put a failed task in order; it is verified and merged once more.',
+  ),
   'task.failed': durable('The task failed for good, with the reason.'),
   'task.cancelled': durable('The task was cancelled, with the reason.'),
   'tree.added': durable('A tree was made.'),

@@ -125,6 +125,16 @@ export type TaskChange =
       readonly from: string;
       readonly to: string;
     }
+  /**
+   * A person has put the tree of a failed task in order: it is verified and merged once more. `also`: what its failure had
+   * cancelled, and which waits for it again.
+   */
+  | {
+      readonly type: 'task.reopened';
+      readonly id: TaskId;
+      readonly by: ActorName;
+      readonly also: readonly TaskId[];
+    }
   | { readonly type: 'task.done'; readonly id: TaskId; readonly commit: string | null }
   | { readonly type: 'task.failed'; readonly id: TaskId; readonly reason: Reason }
   | { readonly type: 'task.cancelled'; readonly id: TaskId; readonly reason: Reason };

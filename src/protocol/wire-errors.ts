@@ -72,6 +72,10 @@ export const WIRE_ERRORS: Readonly<Record<string, string>> = {
 
   'run/unknown': 'The supervisor knows no such run.',
   'run/not-here': 'The run is not held here.',
+  'control/not-to-continue': 'The task did not fail, or left no tree to go on with.',
+  'control/conflicts-left':
+    'Conflicts are marked in the tree of the task, for a person to resolve.',
+  'control/tree-unusable': 'The tree of the task is not as it was made.',
   'run/ended': 'The run has ended.',
   'run/busy': 'Too much waits to be decided; ask again in a moment.',
   'run/no-sandbox': 'The run needs a sandbox that this machine has not.',

@@ -172,6 +172,8 @@ export interface StartRunParams {
 
 export interface ResumeRunParams {
   readonly run: string;
+  /** A failed task whose tree a person has put in order. */
+  readonly reopen?: string | undefined;
   /** What the run may spend in all from now on, with what is spent already. */
   readonly budget?:
     | {
@@ -372,6 +374,7 @@ export const methodParams: { readonly [M in MethodName]: z.ZodType<ParamsOf<M>> 
   }),
   'run.resume': z.strictObject({
     run: name,
+    reopen: name.optional(),
     budget: z
       .strictObject({
         usd: z.number().positive().optional(),

@@ -125,9 +125,10 @@ export interface Supervisor {
   startRun(file: RunFile): Promise<Begun>;
   /**
    * Takes up a run from its journal that is not ended, or that has ended by its budget and is given another one. `tries`:
-   * how often it was taken up in a row after the death of its supervisor, with this time.
+   * how often it was taken up in a row after the death of its supervisor, with this time. `reopen`: a failed task whose tree
+   * a person has put in order; with it a run goes on that has ended.
    */
-  resumeRun(run: string, budget?: Partial<Budget>, tries?: number): Promise<Begun>;
+  resumeRun(run: string, budget?: Partial<Budget>, tries?: number, reopen?: string): Promise<Begun>;
   /** Resolves when it is durable. */
   say(word: RunWord): Promise<void>;
   /** Lets go of a run that is over: it takes no memory any more, and may be resumed. Does nothing while it goes on. */

@@ -79,6 +79,8 @@ export type RunEvent =
       readonly budget?: Partial<Budget>;
       /** What the journal had lost, one sentence each. */
       readonly damage: readonly string[];
+      /** A failed task whose tree a person has put in order. */
+      readonly reopen?: TaskId;
     }
   /** Found while the run goes on, in the part of the journal that a snapshot spared. */
   | { readonly type: 'damaged'; readonly damage: readonly string[] }

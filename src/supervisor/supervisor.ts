@@ -3,7 +3,7 @@
  * outlives a run is in the workspace journal; each run has a journal and a loop of its own.
  */
 import { BlobStore, type Journal } from '../journal/index.ts';
-import { EXIT, isoTime, TroupeError } from '../kernel/index.ts';
+import { asTaskId, EXIT, isoTime, TroupeError } from '../kernel/index.ts';
 import { MemoryStore } from '../memory/index.ts';
 import type {
   ActorRow,
@@ -123,7 +123,12 @@ class RunningSupervisor implements Supervisor {
     return this.begin(loop, 'run.started');
   }
 
-  async resumeRun(run: string, budget?: Partial<Budget>, tries = 0): Promise<Begun> {
+  async resumeRun(
+    run: string,
+    budget?: Partial<Budget>,
+    tries = 0,
+    reopen?: string,
+  ): Promise<Begun> {
     const file = await readRunFile(this.deps, run);
     requireSandbox(file, this.deps.sandbox?.report);
     await this.packer.leave(run);
@@ -131,22 +136,28 @@ class RunningSupervisor implements Supervisor {
     const loop = await this.open(file);
     const { state } = loop;
     const { ended } = state.run;
-    if (ended !== null && (ended.state !== 'budget' || budget === undefined)) {
+    const mayGoOn = reopen !== undefined || (ended?.state === 'budget' && budget !== undefined);
+    if (ended !== null && !mayGoOn) {
       throw new TroupeError({
         code: 'run/ended',
         message: `Run ${run} has ended: it is ${ended.state}`,
         hint: 'Start a new run with `troupe run`.',
       });
     }
-    return this.begin(loop, 'run.resumed', { left, budget, tries });
+    return this.begin(loop, 'run.resumed', { left, budget, tries, reopen });
   }
 
   private async begin(
     loop: RunLoop,
     what: string,
-    how: { left?: readonly number[]; budget?: Partial<Budget> | undefined; tries?: number } = {},
+    how: {
+      left?: readonly number[];
+      budget?: Partial<Budget> | undefined;
+      tries?: number;
+      reopen?: string | undefined;
+    } = {},
   ): Promise<Begun> {
-    const { left = [], budget, tries = 0 } = how;
+    const { left = [], budget, tries = 0, reopen } = how;
     const run = loop.state.file.id;
     const after = loop.state.lastSeq;
     const at = isoTime(this.deps.clock.now());
@@ -154,7 +165,10 @@ class RunningSupervisor implements Supervisor {
     const up = this.deps.up === true ? { up: true, tries } : {};
     await this.workspace.append({ k: 'run', at, what, run, trees, ...up }).durable;
     const first = loop.state.run.startedAt === null;
-    const more = budget === undefined ? {} : { budget };
+    const more = {
+      ...(budget === undefined ? {} : { budget }),
+      ...(reopen === undefined ? {} : { reopen: asTaskId(reopen) }),
+    };
     loop.post(
       first ? { type: 'started' } : { type: 'resumed', left, damage: loop.damage, ...more },
     );

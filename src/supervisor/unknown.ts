@@ -16,6 +16,7 @@ const TASK_CHANGES: { readonly [T in TaskChange['type']]: true } = {
   'task.verified': true,
   'task.released': true,
   'task.merging': true,
+  'task.reopened': true,
   'task.done': true,
   'task.failed': true,
   'task.cancelled': true,

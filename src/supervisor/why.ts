@@ -165,7 +165,9 @@ function actionOf(state: RunState, { about, reason }: Waiting): string {
         ? `troupe tasks ${ref ?? about}`
         : `troupe session ${about}`;
     case 'conflict':
-      return `troupe diff ${about}`;
+      return state.graph.nodes.get(asTaskId(about))?.state === 'failed'
+        ? `troupe merge ${state.file.id} --continue ${about}`
+        : `troupe diff ${about}`;
     case 'worktree':
       return 'troupe worktrees';
     case 'stalled':

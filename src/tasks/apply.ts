@@ -4,7 +4,8 @@
  *
  * Invariants
  * - T1 A claim is a compare-and-set on `ready`; its fence is the sequence of its record.
- * - T3 `done`, `failed` and `cancelled` are final: a terminal task is never given out again, notified or changed.
+ * - T3 `done`, `failed` and `cancelled` are final: a terminal task is never given out again, notified or changed. A person
+ *   alone can reopen a failed one, whose work they have put in order; it goes to the gates, not to a worker.
  * - T4 Counts of attempts, conflicts and interruptions only grow.
  */
 import type { TaskId } from '../kernel/ids.ts';
@@ -50,6 +51,7 @@ const allowedIn: { readonly [K in Change['type']]: (state: TaskState) => boolean
   'task.verified': (state) => state === 'verifying',
   'task.released': isActive,
   'task.merging': (state) => state === 'merging',
+  'task.reopened': (state) => state === 'failed',
   'task.done': (state) => state === 'verifying' || state === 'merging',
   'task.failed': isLive,
   'task.cancelled': isLive,
@@ -145,6 +147,9 @@ function applyTo(index: GraphIndex, node: Node, change: Change, context: ApplyCo
     case 'task.merging':
       node.merging = { from: change.from, to: change.to };
       return;
+    case 'task.reopened':
+      applyReopened(index, node, change, context);
+      return;
     case 'task.done':
       node.mergedCommit = change.commit;
       end(index, node, { state: 'done', at: context.at });
@@ -184,6 +189,27 @@ function applyReleased(
   node.lastReason = change.reason;
   node.rework = change.rework;
   move(index, node, 'ready');
+}
+
+function applyReopened(
+  index: GraphIndex,
+  node: Node,
+  change: Extract<Change, { type: 'task.reopened' }>,
+  context: ApplyContext,
+): void {
+  node.owner = change.by;
+  node.fence = context.seq;
+  node.lastReason = null;
+  node.endedAt = null;
+  node.gates = [];
+  move(index, node, 'verifying');
+  for (const id of change.also) {
+    const other = index.byId.get(id);
+    invariant(other?.state === 'cancelled', `T3: ${id} is revived, which is not cancelled`);
+    other.lastReason = null;
+    other.endedAt = null;
+    move(index, other, 'blocked');
+  }
 }
 
 /** The terminal transition: claim, lease and touches go with it. */

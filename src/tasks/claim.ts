@@ -8,7 +8,7 @@
  * - T7 A result whose fence is not the current claim's is refused.
  * - T10 A task that fails or is cancelled takes all that depend on it with it, in the same record.
  */
-import { type ActorName, asTaskId, nearMatches } from '../kernel/ids.ts';
+import { type ActorName, asTaskId, nearMatches, type TaskId } from '../kernel/ids.ts';
 import type { Reason, TaskChange, TaskState } from '../protocol/record.ts';
 import { isActive, isTerminal, type Node, type TaskGraph, type TaskNode } from './graph.ts';
 import { CONFLICTS_MAX, INTERRUPTIONS_MAX } from './limits.ts';
@@ -71,6 +71,28 @@ export function checkFence(node: TaskNode, fence: number): FenceOutcome {
       ? `${node.owner ?? 'somebody'} has claimed it since`
       : 'it was taken back';
   return { kind: 'stale', text: `the claim on ${node.spec.id} is over: ${now}` };
+}
+
+/**
+ * What the failure of `id` has cancelled and would wait for it again: all that needs nothing else that is lost. Costs what
+ * was cancelled.
+ */
+export function revivedBy(graph: TaskGraph, id: string): TaskId[] {
+  const revived = new Set<TaskId>([asTaskId(id)]);
+  const lost = (need: TaskId): boolean => {
+    const state = graph.nodes.get(need)?.state;
+    return !revived.has(need) && (state === 'failed' || state === 'cancelled');
+  };
+  for (let before = 0; before < revived.size; ) {
+    before = revived.size;
+    for (const one of revived) {
+      for (const { spec, state, lastReason } of graph.index.dependents.get(one) ?? []) {
+        const isOurs = lastReason?.kind === 'task' && lastReason.ref === id;
+        if (state === 'cancelled' && isOurs && !spec.needs.some(lost)) revived.add(spec.id);
+      }
+    }
+  }
+  return [...revived].slice(1);
 }
 
 export type EndOutcome =

@@ -18,6 +18,7 @@ export {
   type EndOutcome,
   type FenceOutcome,
   nextAttempt,
+  revivedBy,
 } from './claim.ts';
 export {
   allTerminal,

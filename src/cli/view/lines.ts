@@ -177,6 +177,8 @@ function taskText(change: TaskChange): string | null {
       return `task ${change.id} finished${change.by === SUPERVISOR ? '' : ` by ${change.by}`}: ${change.summary}`;
     case 'task.gate':
       return `task ${change.id} gate ${shownGate(change.gate)}: ${verdict(change)}`;
+    case 'task.reopened':
+      return `task ${change.id} goes on with the work of ${change.by}`;
     case 'task.released':
       return `task ${change.id} goes back: ${change.reason.text}`;
     case 'task.done':

@@ -27,7 +27,7 @@ import { cutShort, quarantine, retryLater } from './poison.ts';
 import { policyLoaded } from './policy.ts';
 import { mustRest } from './restarts.ts';
 import { mayRun, noticeTarget, VIEW, workplaceOf } from './roster.ts';
-import { dropTree, endAttempt } from './task-ends.ts';
+import { dropTree, endAttempt, reopen } from './task-ends.ts';
 import { failUnservable } from './unservable.ts';
 import { needView } from './view.ts';
 
@@ -107,6 +107,7 @@ export function resumed(
 ): Draft {
   const draft = new Draft(state, happening).about('run');
   const cut = cutShort(state);
+  const wasOver = state.run.ended !== null && state.run.ended.state !== 'budget';
   const held = cut.map((one) => ({ to: one.name, n: one.held.map(({ n }) => n) }));
   draft.runChange({
     type: 'run.resumed',
@@ -137,7 +138,7 @@ export function resumed(
       });
       withdrawOf(draft, live, name, 'the supervisor ended, and it with it');
       if (state.team.background.has(name)) tellCut(draft, actor);
-    } else if (isCut(state, actor) && !isEnding(state, name)) live.wake.add(name);
+    } else if (isCut(state, actor, wasOver) && !isEnding(state, name)) live.wake.add(name);
     live.mailDirty.add(name);
   }
   for (const node of state.graph.nodes.values()) {
@@ -155,6 +156,8 @@ export function resumed(
     const tree = state.trees.get(node.spec.id);
     if (node.state === 'done' && tree !== undefined) dropTree(draft, live, tree);
   }
+  const again = event.reopen === undefined ? undefined : state.graph.nodes.get(event.reopen);
+  if (again?.state === 'failed') reopen(draft, live, again);
   renewAsks(draft);
   for (const name of state.asks.paused.keys()) draft.ask({ type: 'actor.unpaused', actor: name });
   return draft;
@@ -177,9 +180,9 @@ function tellCut(draft: Draft, child: Actor): void {
 }
 
 /** Its turn goes on without new mail. Who holds a task is woken when its tree is ready. */
-function isCut(state: RunState, actor: Actor): boolean {
+function isCut(state: RunState, actor: Actor, wasOver: boolean): boolean {
   if (actor.phase.kind === 'passivated') return false;
-  if (actor.kind === 'lead') return actor.incarnation > 0;
+  if (actor.kind === 'lead' && !wasOver) return actor.incarnation > 0;
   return state.midTurn.has(actor.name) && !state.claims.has(actor.name);
 }
 

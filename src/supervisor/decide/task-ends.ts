@@ -1,6 +1,7 @@
 /** How a task or an attempt at it ends: one record with the claim released, what it cancels, and the notice (T). */
+import { USER } from '../../kernel/index.ts';
 import type { Reason } from '../../protocol/index.ts';
-import { afterEnd, cascade, isTerminal, type TaskNode } from '../../tasks/index.ts';
+import { afterEnd, cascade, isTerminal, revivedBy, type TaskNode } from '../../tasks/index.ts';
 import type { Draft } from '../draft.ts';
 import type { Live } from '../live.ts';
 import { noticeTarget } from './roster.ts';
@@ -58,7 +59,9 @@ export function endAttempt(
   const id = node.spec.id;
   live.claimedAt.delete(id);
   live.gates.delete(id);
-  const next = afterEnd(node, counts, reason);
+  // What a person has put in order goes back to them, not to a worker.
+  const next =
+    node.owner === USER ? ({ kind: 'failed', reason } as const) : afterEnd(node, counts, reason);
   if (next.kind === 'again') {
     draft.task({ type: 'task.released', id, counts, reason, rework: what.rework });
     return;
@@ -83,7 +86,28 @@ export function fail(draft: Draft, live: Live, node: TaskNode, reason: Reason): 
     lane: 'normal',
     type: 'task.failed',
     task: id,
-    body: { text: `Task ${id} (${node.spec.title}) failed: ${reason.text}${also}`, reason },
+    body: {
+      text: `Task ${id} (${node.spec.title}) failed: ${reason.text}${also}${wayOn(draft, node, reason)}`,
+      reason,
+    },
   });
   live.mailDirty.add(to);
+}
+
+/** A conflict that the team could not resolve is a person's. */
+function wayOn({ state }: Draft, node: TaskNode, { kind }: Reason): string {
+  if (kind !== 'conflict') return '';
+  return ` A person can resolve it: troupe merge ${state.file.id} --continue ${node.spec.id}`;
+}
+
+/** A person has put the tree of a failed task in order: it goes on where the runtime takes over from a worker. */
+export function reopen(draft: Draft, live: Live, node: TaskNode): void {
+  const { id } = node.spec;
+  const { graph, trees } = draft.state;
+  draft.task({ type: 'task.reopened', id, by: USER, also: revivedBy(graph, id) });
+  const { path, branch, start } = node;
+  if (path !== null && start !== null && !trees.has(id)) {
+    draft.tree({ type: 'tree.added', owner: id, path, branch, commit: start });
+  }
+  live.dirty.add(id);
 }

@@ -13,6 +13,7 @@ import {
   type ProcId,
   SUPERVISOR,
   type TaskId,
+  USER,
 } from '../../kernel/index.ts';
 import type { Gate, Workplace } from '../../protocol/index.ts';
 import { nextAttempt, pickNext, runningCount, type TaskNode } from '../../tasks/index.ts';
@@ -206,7 +207,8 @@ function advanceVerifying(draft: Draft, live: Live, node: TaskNode): void {
   if (node.path === null) return;
   if (live.committed.get(id) !== node.fence) {
     live.taskOps.set(id, 'commit');
-    const author = node.owner ?? SUPERVISOR;
+    // A person's own work has no co-author.
+    const author = node.owner === null || node.owner === USER ? SUPERVISOR : node.owner;
     draft.effect({
       type: 'tree.commit',
       task: id,
