@@ -4,6 +4,8 @@
  *
  * Invariants
  * - L18 Each try begins at the same request: of a stream that broke nothing is kept, and watchers are told so.
+ * - L20 A provider that goes on failing for a passing reason is waited for, with all others who use it; the agent gets stuck by
+ *   it only when others are answered meanwhile, or after `DOWN_ROUNDS_MAX` waits.
  * - L19 What would fail again (a wrong key, a bad request) is not tried again, and no other model is asked in its place.
  */
 import { type Clock, ensureError, type Random } from '../kernel/index.ts';
@@ -22,6 +24,7 @@ import {
 import { Leash } from './interrupts.ts';
 import {
   CHARS_PER_TOKEN,
+  DOWN_ROUNDS_MAX,
   RETRIES_MAX,
   RETRIES_WITH_STAND_IN,
   RETRY_AFTER_MAX_MS,
@@ -145,16 +148,29 @@ function letsOthersStandIn(asked: Asked): boolean {
   return asked.kind === 'error' && (asked.retryable || asked.code === QUOTA);
 }
 
+/** So many tries after each other; the first of them waited with all who use the provider. */
+interface Round {
+  since: number;
+  wasHeld: boolean;
+}
+
 interface Asking {
   readonly choice: ModelChoice;
   readonly request: ProviderRequest;
   readonly last: boolean;
 }
 
+/** Nothing that is wrong with the request: there is nobody else to ask, and the wait is everybody's. */
+function isDown(deps: AskDeps, { last }: Asking, asked: AskFailure): boolean {
+  return last && deps.toll !== undefined && asked.retryable && asked.code.startsWith('providers/');
+}
+
 async function askPatiently(deps: AskDeps, asking: Asking, signal: AbortSignal): Promise<Asked> {
   const retries = asking.last ? RETRIES_MAX : RETRIES_WITH_STAND_IN;
+  let round: Round = { since: deps.clock.monotonicMs(), wasHeld: true };
+  let rounds = 0;
   for (let tries = 0; ; ) {
-    const asked = await askWithLeave(deps, asking, { tries, signal });
+    const asked = await askWithLeave(deps, asking, { tries, signal, round, retries });
     // The next leave is given when the quota is there again.
     if (asked.kind === 'error' && asked.code === QUOTA && asking.last && deps.toll !== undefined) {
       deps.onReset(asked.message);
@@ -163,6 +179,13 @@ async function askPatiently(deps: AskDeps, asking: Asking, signal: AbortSignal):
     if (asked.kind !== 'error' || !asked.retryable) return asked;
     const waitMs = asked.code === HELD ? null : waitFor(asked, tries, deps.random);
     if (tries >= retries || waitMs === null) {
+      if (isDown(deps, asking, asked) && round.wasHeld && rounds < DOWN_ROUNDS_MAX) {
+        rounds += 1;
+        tries = 0;
+        round = { since: deps.clock.monotonicMs(), wasHeld: false };
+        deps.onReset(asked.message);
+        continue;
+      }
       const after = tries === 0 ? '' : ` (given up after ${tries + 1} tries)`;
       return { ...asked, message: `${asked.message}${after}` };
     }
@@ -180,8 +203,14 @@ async function askPatiently(deps: AskDeps, asking: Asking, signal: AbortSignal):
 async function askWithLeave(
   deps: AskDeps,
   asking: Asking,
-  { tries, signal }: { readonly tries: number; readonly signal: AbortSignal },
+  at: {
+    readonly tries: number;
+    readonly retries: number;
+    readonly round: Round;
+    readonly signal: AbortSignal;
+  },
 ): Promise<Asked> {
+  const { tries, signal, round } = at;
   const { toll, input = 0, turn = 0, random } = deps;
   if (toll === undefined) return askOnce(deps, asking, signal);
   const { choice, request, last: patient } = asking;
@@ -200,6 +229,10 @@ async function askWithLeave(
     chars += delta.length;
   };
   const { id, maxTokens, ahead } = passage;
+  if (tries === 0 && passage.wasHeld) {
+    round.since = deps.clock.monotonicMs();
+    round.wasHeld = true;
+  }
   const one = { ...asking, request: { ...request, maxTokens } };
   const asked = await askOnce(
     heard(deps, count, ahead ? () => toll.begun(id) : undefined),
@@ -208,7 +241,17 @@ async function askWithLeave(
   );
   if (asked.kind === 'answer') return { ...asked, reservation: id };
   const usage = isPaid(asked) ? costOfNothing(trip, Math.ceil(chars / CHARS_PER_TOKEN)) : NO_USAGE;
-  const limited = limitOf(asked, () => waitFor(asked as AskFailure, tries, random));
+  const isLastTry =
+    asked.kind === 'error' &&
+    (tries >= at.retries || (asked.data?.retryAfterMs ?? 0) > RETRY_AFTER_MAX_MS) &&
+    isDown(deps, asking, asked);
+  const limited = isLastTry
+    ? ({
+        kind: 'down',
+        forMs: deps.clock.monotonicMs() - round.since,
+        text: asked.message,
+      } as const)
+    : limitOf(asked, () => waitFor(asked as AskFailure, tries, random));
   toll.leave({ id, trip, usage, ...(limited === undefined ? {} : { limited }) });
   return asked;
 }

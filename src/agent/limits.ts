@@ -9,6 +9,8 @@ export const RETRY_WAIT_MAX_MS = 60_000;
 /** Further tries while another model could stand in, and how long that one then goes first. */
 export const RETRIES_WITH_STAND_IN = 2;
 export const STAND_IN_MS = 300_000;
+/** Waits of one request for a provider that does not answer; each ends with so many tries. */
+export const DOWN_ROUNDS_MAX = 32;
 /** A provider that asks to be left alone for longer is not waited for. */
 export const RETRY_AFTER_MAX_MS = 300_000;
 /** The same call with the same result, so many times in a row, is a loop. */

@@ -24,6 +24,8 @@ export type Passage =
       readonly id: string;
       readonly maxTokens: number;
       readonly ahead: boolean;
+      /** Its provider was not to be asked when it came. */
+      readonly wasHeld: boolean;
     }
   | { readonly kind: 'held'; readonly ms: number; readonly text: string }
   | { readonly kind: 'spent'; readonly scope: string; readonly text: string }
@@ -118,7 +120,14 @@ export class Toll {
 
 function passageOf(id: string, reply: ActorReply): Passage {
   if (reply.type === 'granted') {
-    return { kind: 'go', id, maxTokens: reply.maxTokens, ahead: reply.ahead === true };
+    const { maxTokens, spreadMs } = reply;
+    return {
+      kind: 'go',
+      id,
+      maxTokens,
+      ahead: reply.ahead === true,
+      wasHeld: spreadMs !== undefined,
+    };
   }
   if (reply.type === 'held') return { kind: 'held', ms: reply.ms, text: reply.text };
   if (reply.type === 'failed') throw fromErrorShape(reply.error);

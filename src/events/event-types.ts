@@ -50,7 +50,9 @@ export const EVENT_TYPES: Readonly<Record<EventType, EventInfo>> = {
   'run.interrupted': durable('The run stopped with work left.'),
   'run.gate': durable('A finishing gate ran on the integration branch.'),
   'run.warned': durable('Nine tenths of a budget or a limit are used; `scope` says of which.'),
-  'quota.hit': durable('The quota behind a provider is used up; nobody asks it before `until`.'),
+  'quota.hit': durable(
+    'The quota behind a provider is used up, or it does not answer (`down`); nobody asks it before `until`.',
+  ),
   'quota.over': durable('The provider is asked again.'),
   'spend.settled': durable('A request that gave no answer has cost this, as far as is known.'),
   'policy.loaded': durable('Calls are judged by these layers from now on, under this revision.'),

@@ -131,7 +131,9 @@ export interface SettleRequest {
   /** The provider wants to be left alone, by all: for a moment, or until the quota is there again. */
   readonly limited?:
     | { readonly kind: 'rate'; readonly ms: number }
-    | { readonly kind: 'quota'; readonly resetAt: string | null; readonly text: string };
+    | { readonly kind: 'quota'; readonly resetAt: string | null; readonly text: string }
+    /** It has failed again and again, for so long, for a reason that passes. */
+    | { readonly kind: 'down'; readonly forMs: number; readonly text: string };
 }
 
 /** The result of a call that the thread ran itself (file tools), or that was never run (refused, invalid, interrupted). */

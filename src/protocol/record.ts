@@ -221,6 +221,8 @@ export type RunChange =
       readonly provider: string;
       readonly until: string;
       readonly text: string;
+      /** It does not answer, rather: so many times in a row. */
+      readonly down?: number;
     }
   | { readonly type: 'quota.over'; readonly provider: string }
   /** Calls are judged by these layers from now on; `first`: in this term. */

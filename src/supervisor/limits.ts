@@ -139,6 +139,9 @@ export const ANSWER_COMFORT_TOKENS = 4096;
 /** A quota of which nobody said when it is there again is tried after this time. */
 export const QUOTA_RETRY_MS: number = 15 * 60_000;
 export const QUOTA_MIN_MS = 1000;
+/** A provider that does not answer is left alone for so long at first; twice as long each time, up to the most. */
+export const DOWN_MS: number = 60_000;
+export const DOWN_MAX_MS: number = 15 * 60_000;
 /** Requests that were held together go out within so long for each of them, and within the other all together. */
 export const SPREAD_EACH_MS = 250;
 export const SPREAD_MAX_MS: number = 10_000;

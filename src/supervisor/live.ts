@@ -123,6 +123,8 @@ export interface Outlet {
   readonly queue: Map<string, HeldRequest>;
   /** Providers that want to be left alone, until which monotonic time. */
   readonly holds: Map<string, number>;
+  /** When each provider answered last (monotonic), and how often in a row it was found not to answer since. */
+  readonly heard: Map<string, { readonly at: number; readonly down: number }>;
   /** Requests that went out without a budget, still to be recorded. */
   readonly owed: { readonly actor: LiveActor; readonly change: SpendChange }[];
   /**
@@ -286,6 +288,7 @@ export function makeLive(options: {
     outlet: {
       queue: new Map(),
       holds: new Map(),
+      heard: new Map(),
       owed: [],
       prefixes: new Map(),
       dirty: false,

@@ -198,8 +198,9 @@ function quotaReason(state: RunState, node: TaskNode): Reason | null {
   return hold === null ? null : reasonOfQuota(hold);
 }
 
-function reasonOfQuota({ provider, until, text }: QuotaHold): Reason {
-  return { kind: 'quota', ref: provider, text: `waits for the quota until ${until} (${text})` };
+function reasonOfQuota({ provider, until, text, down }: QuotaHold): Reason {
+  const what = down === undefined ? 'the quota' : `${provider}, which does not answer,`;
+  return { kind: 'quota', ref: provider, text: `waits for ${what} until ${until} (${text})` };
 }
 
 /** A worker whose plan lies with somebody: what it waits for, and what a person types. */

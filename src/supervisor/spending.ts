@@ -33,6 +33,8 @@ export interface QuotaHold {
   readonly provider: string;
   readonly until: string;
   readonly text: string;
+  /** It does not answer, so many times in a row; left out: its quota is used up. */
+  readonly down?: number;
 }
 
 export interface Spending {
@@ -129,8 +131,9 @@ function applyRun(state: Spender, change: RunChange): void {
   } else if (change.type === 'run.warned') {
     spending.warned.add(change.scope ?? 'run');
   } else if (change.type === 'quota.hit') {
-    const { provider, until, text } = change;
-    spending.quotas.set(provider, { provider, until, text });
+    const { provider, until, text, down } = change;
+    const isDown = down === undefined ? {} : { down };
+    spending.quotas.set(provider, { provider, until, text, ...isDown });
   } else if (change.type === 'quota.over') spending.quotas.delete(change.provider);
 }
 

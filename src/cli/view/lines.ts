@@ -123,7 +123,7 @@ function runText(change: RunChange): string | null {
     case 'run.alarm':
       return `alarm: ${change.text}`;
     case 'quota.hit':
-      return `${change.provider}: its quota is used up; who uses it waits until ${change.until}`;
+      return `${change.provider}: ${change.down === undefined ? 'its quota is used up' : 'it does not answer'}; who uses it waits until ${change.until}`;
     case 'quota.over':
       return `${change.provider} is asked again`;
     case 'run.ended':

@@ -4,7 +4,7 @@
  *
  * Invariants
  * - B4 With a budget no request goes out before what it may cost is durably put aside.
- * - B5 While a provider's quota is used up nobody asks it; whoever would waits here, with task, mail and turn as they are, and
+ * - B5 While a provider's quota is used up, or it answers nobody, nobody asks it; whoever would waits here, with task, mail and turn as they are, and
  *   no attempt is charged. What one actor hears of a rate limit holds for all.
  */
 import { type ActorName, isoTime, USER } from '../../kernel/index.ts';
@@ -20,6 +20,8 @@ import { Draft } from '../draft.ts';
 import type { Happening } from '../inbox.ts';
 import {
   BUDGET_WARN_SHARE,
+  DOWN_MAX_MS,
+  DOWN_MS,
   OUTLET_LOOK_MS,
   QUOTA_MIN_MS,
   QUOTA_RETRY_MS,
@@ -84,7 +86,36 @@ export function settleSpent(asking: Asking, draft: Draft, ask: SettleRequest): D
     outlet.holds.set(provider, Math.max(until, outlet.holds.get(provider) ?? 0));
   }
   if (limited?.kind === 'quota') hitQuota(draft, provider, limited);
+  if (limited?.kind === 'down') isDown(draft, live, { provider, ...limited });
   return reply(asking, draft, { type: 'noted' });
+}
+
+/** B5. Who is found not to answer is left alone by all; who answered somebody meanwhile is not down, whatever one request says. */
+function isDown(
+  draft: Draft,
+  live: Live,
+  found: { readonly provider: string; readonly forMs: number; readonly text: string },
+): void {
+  const { now, monotonicMs } = draft.happening;
+  const { provider, text } = found;
+  const heard = live.outlet.heard.get(provider) ?? { at: Number.NEGATIVE_INFINITY, down: 0 };
+  if (heard.at > monotonicMs - found.forMs) return;
+  const known = draft.state.spending.quotas.get(provider);
+  // Others have found it as well.
+  if (known !== undefined && Date.parse(known.until) > now) return;
+  const down = heard.down + 1;
+  live.outlet.heard.set(provider, { ...heard, down });
+  const ms = Math.min(DOWN_MAX_MS, DOWN_MS * 2 ** Math.min(down - 1, 20));
+  const until = isoTime(now + ms);
+  draft.about('run').runChange({ type: 'quota.hit', provider, until, text, down });
+  if (down > 1) return;
+  const told = `${provider} does not answer: ${text}. Whoever uses it waits and tries again from time to time; no attempt is charged.`;
+  draft.notice({ to: USER, lane: 'normal', type: 'chat.message', body: { text: told } });
+}
+
+/** It has answered: it is not down. */
+export function hasAnswered(live: Live, happening: Happening, model: string): void {
+  live.outlet.heard.set(providerOf(model), { at: happening.monotonicMs, down: 0 });
 }
 
 function hitQuota(
@@ -280,7 +311,11 @@ function restOf(
   const quota = state.spending.quotas.get(provider);
   const quotaMs = quota === undefined ? 0 : Date.parse(quota.until) - now;
   if (quota !== undefined && quotaMs > 0) {
-    return { ms: quotaMs, text: `the quota of ${provider} is used up until ${quota.until}` };
+    const what =
+      quota.down === undefined
+        ? `the quota of ${provider} is used up`
+        : `${provider} does not answer; it is left alone`;
+    return { ms: quotaMs, text: `${what} until ${quota.until}` };
   }
   const ms = (live.outlet.holds.get(provider) ?? 0) - monotonicMs;
   return ms > 0 ? { ms, text: `${provider} wants to be left alone for a moment` } : null;

@@ -32,7 +32,7 @@ import { endStopped } from './ends.ts';
 import { refuseAct } from './full-disk.ts';
 import { afterHooks, hooksFirst } from './hooks.ts';
 import { idleHooks } from './hooks-after.ts';
-import { reserve, settleSpent, warnOfTurns } from './outlet.ts';
+import { hasAnswered, reserve, settleSpent, warnOfTurns } from './outlet.ts';
 import { permit } from './permit.ts';
 import { gateOf, openPlanOf } from './plan-gate.ts';
 import { suspectsAmong } from './poison.ts';
@@ -216,6 +216,7 @@ function commitAnswer(asking: Asking, draft: Draft, step: AnswerStep): Draft {
   const [said] = step.entries.filter((one) => one.type === 'answer' || one.type === 'compaction');
   const spender = { actor: actor.name, task: said?.task ?? null };
   const turns = said?.type === 'answer' ? 1 : 0;
+  if (said !== undefined) hasAnswered(live, asking.happening, said.model);
   warn(draft, live, spender, { usage: step.usage, turns });
   if (said?.type === 'answer') warnOfTurns(asking, draft, said.content);
   if (isRunSpent(state, step.usage) && live.halting === null) {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { type Asked, ask, type ModelChoice, Models } from '../../../src/agent/ask.ts';
+import { type AskDeps, type Asked, ask, type ModelChoice, Models } from '../../../src/agent/ask.ts';
+import { DOWN_ROUNDS_MAX } from '../../../src/agent/limits.ts';
 import { asActorName } from '../../../src/kernel/index.ts';
 import {
   type FailureData,
@@ -60,11 +61,14 @@ class World {
     );
   }
 
-  ask(signal: AbortSignal = new AbortController().signal): Promise<Asked> {
+  ask(
+    signal: AbortSignal = new AbortController().signal,
+    more: Pick<AskDeps, 'toll'> = {},
+  ): Promise<Asked> {
     const { clock, random, models } = this;
     const note = (what: string) => (text: string) => this.log.push(`${what} ${text}`);
     const watchers = { onText: note('text'), onThinking: note('thinking'), onReset: note('reset') };
-    const asked = ask({ models, clock, random, ...watchers }, REQUEST, signal);
+    const asked = ask({ models, clock, random, ...watchers, ...more }, REQUEST, signal);
     return clock.runUntil(asked);
   }
 }
@@ -181,4 +185,45 @@ test('an abort ends a wait at once', async () => {
   stop.abort(new Error('stop'));
   expect(await asked).toEqual({ kind: 'aborted' });
   expect(world.clock.pending).toBe(0);
+});
+
+/** A way out where who found its provider down waits an hour, unless `isElse`: others are answered. */
+function gate(world: World, isElse = false) {
+  const downs: number[] = [];
+  let wasHeld = false;
+  let count = 0;
+  const toll: NonNullable<AskDeps['toll']> = {
+    enter: async () => {
+      if (wasHeld) await world.clock.sleep(3_600_000, new AbortController().signal);
+      count += 1;
+      const passage = { kind: 'go', id: `${count}`, maxTokens: 1, ahead: false, wasHeld } as const;
+      wasHeld = false;
+      return passage;
+    },
+    begun: () => undefined,
+    leave: ({ limited }) => {
+      if (limited?.kind !== 'down') return;
+      downs.push(limited.forMs);
+      wasHeld = !isElse;
+    },
+  };
+  return { toll, downs };
+}
+
+test('L20: a provider that is down is waited for with all who use it; a request that fails alone is not', async () => {
+  const failures = (count: number) =>
+    Array.from({ length: count }, () => broken('overloaded', true));
+  const world = new World({ 'p/a': [...failures(30), answer('at last')] });
+  const { toll, downs } = gate(world);
+  expect(await world.ask(undefined, { toll })).toMatchObject({ kind: 'answer' });
+  expect(downs).toEqual([183_000, 183_000, 183_000]);
+  const alone = new World({ 'p/a': failures(1) });
+  const others = gate(alone, true);
+  expect(await alone.ask(undefined, { toll: others.toll })).toMatchObject({ kind: 'error' });
+  expect(others.downs).toHaveLength(2);
+  // It ends some day.
+  const never = new World({ 'p/a': failures(1) });
+  const for33 = gate(never);
+  expect(await never.ask(undefined, { toll: for33.toll })).toMatchObject({ kind: 'error' });
+  expect(for33.downs).toHaveLength(DOWN_ROUNDS_MAX + 1);
 });
