@@ -26,6 +26,13 @@ export type Effect =
       readonly id: number;
       readonly reply: ActorReply;
     }
+  /** What came too late to mean anything: for the log. `what`: the event, and of a request also its type. */
+  | {
+      readonly type: 'refused';
+      readonly what: string;
+      readonly about: string;
+      readonly of: string;
+    }
   | { readonly type: 'answer'; readonly token: Token; readonly value: unknown }
   | { readonly type: 'refuse'; readonly token: Token; readonly error: ErrorShape }
   | { readonly type: 'actor.start'; readonly start: ActorStart; readonly host: 'thread' | 'pool' }

@@ -26,6 +26,7 @@ export interface HookWork {
   readonly request?: {
     readonly name: ActorName;
     readonly incarnation: number;
+    readonly epoch: number;
     readonly id: number;
     readonly asked: Extract<ActorRequest, { type: 'permit' | 'act' }>;
     /** Rewritten so often already. */

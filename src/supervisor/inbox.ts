@@ -88,6 +88,7 @@ export type RunEvent =
       readonly type: 'request';
       readonly name: ActorName;
       readonly incarnation: number;
+      readonly epoch: number;
       readonly upward: Upward;
       /** Of a call that becomes a letter: the whole text, of which the call has the head. */
       readonly payload?: PayloadRef;
@@ -109,6 +110,7 @@ export type RunEvent =
       readonly type: 'actor.exited';
       readonly name: ActorName;
       readonly incarnation: number;
+      readonly epoch: number;
       readonly exit: HostExit;
     }
   | {

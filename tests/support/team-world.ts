@@ -82,8 +82,9 @@ export class TeamWorld {
         this.live.actors.has(effect.name)
       ) {
         const { name, incarnation } = effect;
+        const epoch = this.live.actors.get(name)?.epoch ?? 0;
         const exit = { kind: 'killed' } as const;
-        effects.push(...this.#decide({ type: 'actor.exited', name, incarnation, exit }));
+        effects.push(...this.#decide({ type: 'actor.exited', name, incarnation, epoch, exit }));
       }
     }
     this.effects = effects;
@@ -141,7 +142,8 @@ export class TeamWorld {
     const actor = this.live.actors.get(asActorName(name));
     if (actor === undefined) throw new Error(`${name} has no thread`);
     const exit = { kind: 'crashed', code: 'uncaught', message: 'broken' } as const;
-    this.step({ type: 'actor.exited', name: actor.name, incarnation: actor.incarnation, exit });
+    const { incarnation, epoch } = actor;
+    this.step({ type: 'actor.exited', name: actor.name, incarnation, epoch, exit });
   }
 
   /** The end of a thread that was stopped. */
@@ -149,7 +151,8 @@ export class TeamWorld {
     const actor = this.live.actors.get(asActorName(name));
     if (actor === undefined) throw new Error(`${name} has no thread`);
     const exit = { kind: 'finished' } as const;
-    this.step({ type: 'actor.exited', name: actor.name, incarnation: actor.incarnation, exit });
+    const { incarnation, epoch } = actor;
+    this.step({ type: 'actor.exited', name: actor.name, incarnation, epoch, exit });
   }
 
   request(
@@ -164,6 +167,7 @@ export class TeamWorld {
       type: 'request',
       name: actor.name,
       incarnation: actor.incarnation,
+      epoch: actor.epoch,
       upward: { id, request },
     });
     const reply = effects.find((effect) => effect.type === 'reply' && effect.id === id);

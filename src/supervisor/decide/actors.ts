@@ -22,13 +22,14 @@ import type { ActorKind, AgentProfile, DeathCause } from '../../protocol/index.t
 import { skillCatalogue, skillsFor } from '../../skills/index.ts';
 import { toolsForKind } from '../../tools/index.ts';
 import { Draft } from '../draft.ts';
-import type { Happening } from '../inbox.ts';
+import type { Happening, RunEvent } from '../inbox.ts';
 import type { Live, LiveActor } from '../live.ts';
 import type { RunState } from '../state.ts';
 import { openShutdown } from '../teamwork.ts';
 import { withdrawOf } from './asks/end.ts';
 import { cancelAct } from './commands.ts';
 import { endStopped, parkUnread, tellParent } from './ends.ts';
+import { isOfThisLife } from './fence.ts';
 import { heldMail, killsAgain, quarantine, retryLater } from './poison.ts';
 import { REPLAY_DIFFERS } from './replay-order.ts';
 import { afterDeath, causeOf, heapMbOf } from './restarts.ts';
@@ -171,14 +172,15 @@ export function actorExited(
   state: RunState,
   live: Live,
   happening: Happening,
-  event: { name: ActorName; incarnation: number; exit: HostExit },
+  event: Extract<RunEvent, { type: 'actor.exited' }>,
 ): Draft {
   const draft = new Draft(state, happening);
   const { name, incarnation, exit } = event;
   const facts = actorOf(state.actors, name);
   const actor = live.actors.get(name);
-  if (facts === null || actor === undefined || actor.incarnation !== incarnation) return draft;
+  if (facts === null || actor === undefined || !isOfThisLife(live, event)) return draft;
   live.actors.delete(name);
+  for (const [id, held] of live.outlet.queue) if (held.name === name) live.outlet.queue.delete(id);
   if (live.halting !== null) return draft;
   if (exit.kind === 'crashed' && exit.code === 'entry-missing') throw programMissing(exit.message);
   draft.about('sup', actor);

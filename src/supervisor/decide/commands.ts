@@ -13,6 +13,9 @@ import { mergeGateEnded } from './merges.ts';
 import { finishAct } from './results.ts';
 import { commandTaskEnded, taskGateEnded } from './tasks.ts';
 
+/** What a task is in while its gates run. */
+const STAGE = { task: 'verifying', merge: 'merging' } as const;
+
 export function commandEnded(
   state: RunState,
   live: Live,
@@ -52,6 +55,8 @@ export function commandEnded(
   live.taskOps.delete(purpose.task);
   // T7: the end of a command that belongs to an older claim means nothing for the task.
   if (node === undefined || node.fence !== purpose.fence) return draft;
+  const asks = purpose.kind === 'task' ? 'running' : STAGE[purpose.stage];
+  if (node.state !== asks) return draft;
   if (purpose.kind === 'task') commandTaskEnded(draft, live, { node, outcome });
   else if (purpose.stage === 'merge') mergeGateEnded(draft, live, { node, outcome, id });
   else taskGateEnded(draft, live, { node, outcome, id });

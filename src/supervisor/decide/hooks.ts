@@ -43,7 +43,7 @@ export function hooksFirst(asking: Asking, draft: Draft, asked: Asked, pass = 0)
   if (hooks.length === 0 || asking.hooked === true) return null;
   const { action, rule, reason } = firstWord(asking, asked);
   if (action === 'deny') return null;
-  const { name, incarnation } = actor;
+  const { name, incarnation, epoch } = actor;
   const { call } = asked;
   const work = `${name}-${incarnation}-${request}-${pass}`;
   live.hooking.set(call, { name, incarnation, request, asked, reply: null, work });
@@ -59,7 +59,7 @@ export function hooksFirst(asking: Asking, draft: Draft, asked: Asked, pass = 0)
         input: asked.input,
         decision: { action, rule, reason },
       },
-      request: { name, incarnation, id: request, asked, pass },
+      request: { name, incarnation, epoch, id: request, asked, pass },
     },
   });
 }

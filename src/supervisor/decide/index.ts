@@ -21,6 +21,7 @@ import {
 import { endOrphan, outputRead, waitOver } from './background.ts';
 import { commandEnded } from './commands.ts';
 import { askCompaction } from './context.ts';
+import { refusedAsLate } from './fence.ts';
 import { diskFull, holdBack, stopWhenAnswered } from './full-disk.ts';
 import { holdForHooks, hooksEnded } from './hooks-after.ts';
 import { decideSend, deliverNext, settleDead } from './mail.ts';
@@ -41,7 +42,10 @@ export { noticedBy } from './hooks-after.ts';
 
 /** What the event means. */
 export function decide(state: RunState, live: Live, happening: Happening): Draft {
-  return holdForHooks(live, holdBack(live, meaningOf(state, live, happening)));
+  const late = refusedAsLate(state, live, happening.event);
+  const draft = meaningOf(state, live, happening);
+  if (late !== null) draft.effect(late);
+  return holdForHooks(live, holdBack(live, draft));
 }
 
 function meaningOf(state: RunState, live: Live, happening: Happening): Draft {

@@ -277,8 +277,10 @@ export function refAdvanced(
   event: { task: TaskId; to: string; outcome: AdvanceOutcome },
 ): Draft {
   const draft = new Draft(state, happening).about('git');
-  live.taskOps.delete(event.task);
   const node = state.graph.nodes.get(event.task);
+  // Of an intent that is void; the one that stands is still being carried out.
+  if (node?.state === 'merging' && node.merging?.to !== event.to) return draft;
+  live.taskOps.delete(event.task);
   if (node === undefined || node.state !== 'merging') {
     live.merge = null;
     leaveQueue(live, event.task);

@@ -29,6 +29,7 @@ import { isRunSpent, spentText, warn } from './budget.ts';
 import { cancelAct } from './commands.ts';
 import { tellTeam } from './context.ts';
 import { endStopped } from './ends.ts';
+import { isOfThisLife } from './fence.ts';
 import { refuseAct } from './full-disk.ts';
 import { afterHooks, hooksFirst } from './hooks.ts';
 import { idleHooks } from './hooks-after.ts';
@@ -55,7 +56,9 @@ export function decideRequest(
   const { name, incarnation, upward, payload, disk, hooked } = from;
   const actor = live.actors.get(name);
   const facts = actorOf(state.actors, name);
-  if (actor === undefined || facts === null || actor.incarnation !== incarnation) {
+  if (actor === undefined || facts === null || !isOfThisLife(live, from)) {
+    // Woken in the same incarnation, its thread has requests of its own with this number.
+    if (actor?.incarnation === incarnation) return new Draft(state, happening);
     return replyTo(new Draft(state, happening), from, {
       type: 'failed',
       error: {

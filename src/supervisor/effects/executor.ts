@@ -75,9 +75,14 @@ type GitEffect = Of<
 
 type TreeEffect = Of<'tree.prepare' | 'tree.commit' | 'tree.drop'>;
 
+interface Life {
+  readonly incarnation: number;
+  readonly epoch: number;
+}
+
 export class Executor {
   private readonly deps: ExecutorDeps;
-  private readonly handles = new Map<ActorName, { handle: ActorHandle; incarnation: number }>();
+  private readonly handles = new Map<ActorName, Life & { handle: ActorHandle }>();
   /** What waits for the mail before it to be whole, by actor. */
   private readonly lines = new Map<ActorName, Promise<void>>();
   private readonly inFlight = new Set<Promise<unknown>>();
@@ -99,6 +104,9 @@ export class Executor {
       case 'reply':
         this.postReply(effect, at);
         return;
+      case 'refused':
+        this.deps.logger.log('warn', 'a late word of an earlier life was refused', { ...effect });
+        return;
       case 'answer':
         this.deps.answer(effect.token, { value: effect.value, seq: at });
         return;
@@ -112,7 +120,7 @@ export class Executor {
         this.postMail(effect);
         return;
       case 'actor.interrupt':
-        this.inLine(effect.name, () => this.handleOf(effect)?.interrupt());
+        this.forLife(effect, (handle) => handle.interrupt());
         return;
       case 'actor.stop':
         this.track(this.handleOf(effect)?.stop(effect.graceMs));
@@ -184,11 +192,9 @@ export class Executor {
 
   /** `at`: of the record that it acknowledges, when it does not say so itself. */
   private postReply(effect: Of<'reply'>, at: number): void {
-    const { id, name, reply } = effect;
+    const { id, reply } = effect;
     const filled = reply.type === 'committed' && reply.seq === 0 ? { ...reply, seq: at } : reply;
-    this.inLine(name, () => {
-      this.handleOf(effect)?.post([{ type: 'reply', id, reply: filled }]);
-    });
+    this.forLife(effect, (handle) => handle.post([{ type: 'reply', id, reply: filled }]));
   }
 
   /** Waits for what is being done; false when nothing was. */
@@ -272,7 +278,7 @@ export class Executor {
   }
 
   private startActor(effect: Of<'actor.start'>): void {
-    const { name, incarnation } = effect.start;
+    const { name, incarnation, epoch } = effect.start;
     const { journal, outputs, notes, ignores } = this.deps.directories;
     const start = {
       ...effect.start,
@@ -283,25 +289,25 @@ export class Executor {
       upToSeq: this.deps.durableSeq(),
     };
     const handle = this.deps.hosts[effect.host].start(start, {
-      onRequests: (requests) => this.onRequests(name, incarnation, requests),
+      onRequests: (requests) => this.onRequests({ name, incarnation, epoch }, requests),
       onExit: (exit) => {
-        if (this.handles.get(name)?.incarnation === incarnation) this.handles.delete(name);
-        this.deps.post({ type: 'actor.exited', name, incarnation, exit });
+        if (this.handles.get(name)?.epoch === epoch) this.handles.delete(name);
+        this.deps.post({ type: 'actor.exited', name, incarnation, epoch, exit });
       },
     });
-    this.handles.set(name, { handle, incarnation });
+    this.handles.set(name, { handle, incarnation, epoch });
   }
 
   /** Who receives mail receives the whole of it (M8). */
   private postMail(effect: Of<'actor.post'>): void {
     if (!effect.messages.some(isByReference)) {
-      this.inLine(effect.name, () => this.handleOf(effect)?.post(effect.messages));
+      this.forLife(effect, (handle) => handle.post(effect.messages));
       return;
     }
-    this.inLine(effect.name, async () => {
+    this.forLife(effect, async (handle) => {
       const messages: Downward[] = [];
       for (const message of effect.messages) messages.push(await this.whole(message));
-      this.handleOf(effect)?.post(messages);
+      handle.post(messages);
     });
   }
 
@@ -313,6 +319,15 @@ export class Executor {
       envelopes.push({ ...envelope, body: { ...envelope.body, text } });
     }
     return { ...message, envelopes };
+  }
+
+  /** A4. What waits in line for one life of an actor never reaches the next one. */
+  private forLife(
+    to: { readonly name: ActorName; readonly incarnation: number },
+    act: (handle: ActorHandle) => void | Promise<void>,
+  ): void {
+    const handle = this.handleOf(to);
+    if (handle !== null) this.inLine(to.name, () => act(handle));
   }
 
   /** At once, or behind what one actor waits for already: what it is told keeps its order (M4, M5). */
@@ -327,15 +342,15 @@ export class Executor {
     this.track(line);
   }
 
-  private onRequests(name: ActorName, incarnation: number, requests: readonly Upward[]): void {
+  private onRequests(who: Life & { name: ActorName }, requests: readonly Upward[]): void {
     for (const upward of requests) {
       if (upward.request.type === 'live') {
         const { event, data } = upward.request;
-        this.deps.onLive({ actor: name, type: event, data });
+        this.deps.onLive({ actor: who.name, type: event, data });
         // Nothing is decided on a piece of an answer: what it belongs to was told before it.
         if (event === 'text' || (event === 'thinking' && data !== '')) continue;
       }
-      this.deps.post({ type: 'request', name, incarnation, upward });
+      this.deps.post({ type: 'request', ...who, upward });
     }
   }
 

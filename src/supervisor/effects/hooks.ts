@@ -54,12 +54,12 @@ export class HookRunner {
       post({ type: 'hooks.ended', work, report, seq });
       return;
     }
-    const { name, incarnation, id, asked, pass } = request;
+    const { name, incarnation, epoch, id, asked, pass } = request;
     const last = said.at(-1);
     const rewritten = last?.outcome === 'rewrite';
     const upward = { id, request: rewritten ? { ...asked, input: last.input } : asked };
     const hooked = { work: work.id, pass: rewritten ? pass + 1 : pass, said };
-    post({ type: 'request', name, incarnation, upward, hooked });
+    post({ type: 'request', name, incarnation, epoch, upward, hooked });
   }
 
   /** Ends with the first that denies, or that wants another input. */

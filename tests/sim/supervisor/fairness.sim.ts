@@ -38,6 +38,7 @@ function answer(id: number, text: string): RunEvent {
     type: 'request',
     name: asActorName('lead'),
     incarnation: 1,
+    epoch: 1,
     upward: { id, request },
   } as unknown as RunEvent;
 }

@@ -47,12 +47,13 @@ let calls = 0;
 function bash(at: TeamWorld, command: string, disk?: CallFacts): string {
   calls += 1;
   const call = asCallId(`broker_${calls}`);
-  const incarnation = at.live.actors.get(ADA)?.incarnation ?? 1;
+  const { incarnation = 1, epoch = 1 } = at.live.actors.get(ADA) ?? {};
   const request = { type: 'act', call, tool: 'bash', input: { command } } as const;
   at.effects = at.step({
     type: 'request',
     name: ADA,
     incarnation,
+    epoch,
     upward: { id: 1_000 + calls, request },
     ...(disk === undefined ? {} : { disk }),
   });
@@ -231,11 +232,12 @@ const HOOK: Hook = {
 function say(at: TeamWorld, word: HookSaid, input: unknown): boolean {
   const run = at.effects.find((effect) => effect.type === 'hooks.run');
   if (run?.type !== 'hooks.run' || run.work.request === undefined) return false;
-  const { name, incarnation, id, asked, pass } = run.work.request;
+  const { name, incarnation, epoch, id, asked, pass } = run.work.request;
   at.step({
     type: 'request',
     name,
     incarnation,
+    epoch,
     upward: { id, request: { ...asked, input } },
     hooked: {
       work: run.work.id,

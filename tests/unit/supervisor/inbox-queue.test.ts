@@ -8,12 +8,14 @@ const request = (name: string, id: number, text = ''): RunEvent => ({
   type: 'request',
   name: asActorName(name),
   incarnation: 1,
+  epoch: 1,
   upward: { id, request: { type: 'live', event: 'text', data: text } },
 });
 const exited = (name: string): RunEvent => ({
   type: 'actor.exited',
   name: asActorName(name),
   incarnation: 1,
+  epoch: 1,
   exit: { kind: 'finished' },
 });
 const stop: RunEvent = { type: 'stop', now: true, by: 'the test' };

@@ -39,6 +39,7 @@ const request = (id: number, what: ActorRequest): RunEvent => ({
   type: 'request',
   name: asActorName('ada'),
   incarnation: 1,
+  epoch: 1,
   upward: { id, request: what },
 });
 
@@ -87,7 +88,7 @@ test('M8: a message of an actor, and the answer that asked for it, go on by refe
   intake.take(request(1, { type: 'answer', took: [], entries: [{ ...entry, usage }], usage }));
   intake.take(request(2, message(LONG)));
   const exit = { kind: 'stopped' } as never;
-  intake.take({ type: 'actor.exited', name: asActorName('ada'), incarnation: 1, exit });
+  intake.take({ type: 'actor.exited', name: asActorName('ada'), incarnation: 1, epoch: 1, exit });
   intake.take({ type: 'stopped', left: [] });
   expect(decided).toEqual([]);
   open[0]?.resolve();

@@ -31,7 +31,7 @@ class World {
   mono = 0;
   /** How long mail of ada has to wait, newest last. */
   readonly waits: number[] = [];
-  #incarnation = 0;
+  #life = { incarnation: 0, epoch: 0 };
 
   constructor() {
     this.step({ type: 'started' });
@@ -56,11 +56,11 @@ class World {
   die(early = false): void {
     const request = { type: 'live', event: 'thinking', data: '' } as const;
     const upward = { id: 1, request };
-    if (!early) this.step({ type: 'request', name: ADA, incarnation: this.#incarnation, upward });
+    if (!early) this.step({ type: 'request', name: ADA, ...this.#life, upward });
     // Out of the period in which deaths count together.
     this.now += 10 * 60_000;
     const exit = { kind: 'crashed', code: 'out-of-memory', message: 'out of memory' } as const;
-    this.step({ type: 'actor.exited', name: ADA, incarnation: this.#incarnation, exit });
+    this.step({ type: 'actor.exited', name: ADA, ...this.#life, exit });
     if (!early) this.waited();
   }
 
@@ -73,7 +73,7 @@ class World {
   /** Its present request holds these. */
   deliver(n: number[]): void {
     const upward = { id: 1, request: { type: 'delivered', n } } as const;
-    this.step({ type: 'request', name: ADA, incarnation: this.#incarnation, upward });
+    this.step({ type: 'request', name: ADA, ...this.#life, upward });
   }
 
   answer(took: number[]): void {
@@ -85,7 +85,7 @@ class World {
       usage: NO_USAGE,
     } as const;
     const upward = { id: 1, request };
-    this.step({ type: 'request', name: ADA, incarnation: this.#incarnation, upward });
+    this.step({ type: 'request', name: ADA, ...this.#life, upward });
   }
 
   /** Another supervisor, from the records alone. */
@@ -127,7 +127,8 @@ class World {
     for (const effect of draft.effects) {
       if (effect.type === 'mail.later' && effect.name === ADA) this.waits.push(effect.ms);
       if (effect.type === 'actor.start' && effect.start.name === ADA) {
-        this.#incarnation = effect.start.incarnation;
+        const { incarnation, epoch } = effect.start;
+        this.#life = { incarnation, epoch };
         this.given = [];
       } else if (effect.type === 'actor.post' && effect.name === ADA) {
         for (const message of effect.messages) {

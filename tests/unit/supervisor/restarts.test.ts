@@ -50,11 +50,12 @@ function rested(w: TeamWorld, ms: number): void {
 }
 
 function crash(w: TeamWorld, code: string): void {
-  const incarnation = w.live.actors.get(ADA)?.incarnation ?? 0;
+  const { incarnation = 0, epoch = 0 } = w.live.actors.get(ADA) ?? {};
   w.step({
     type: 'actor.exited',
     name: ADA,
     incarnation,
+    epoch,
     exit: { kind: 'crashed', code, message: 'broken' },
   });
 }

@@ -214,7 +214,13 @@ describe('subagents', () => {
     expect(w.act('ada', 'task', { prompt: 'look', background: true }).ok).toBe(true);
     expect(w.live.acts.size).toBe(0);
     const exit = { kind: 'finished', text: 'Found it.' } as const;
-    w.step({ type: 'actor.exited', name: asActorName('ada-sub-1'), incarnation: 1, exit });
+    w.step({
+      type: 'actor.exited',
+      name: asActorName('ada-sub-1'),
+      incarnation: 1,
+      epoch: 1,
+      exit,
+    });
     expect(w.letters('chat.message').at(-1)).toBe('ada: Found it.');
   });
 

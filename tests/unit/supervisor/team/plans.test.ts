@@ -248,6 +248,7 @@ describe('rules', () => {
       type: 'request',
       name: 'ada' as never,
       incarnation: ada?.incarnation ?? 0,
+      epoch: ada?.epoch ?? 0,
       upward: { id: 1, request },
       payload: { blob: 'b'.repeat(64), bytes: 100_000 },
     });
