@@ -43,7 +43,33 @@ export function refusedAsLate(state: RunState, live: Live, event: RunEvent): Eff
         of: `claim ${purpose.fence}`,
       };
     }
-    default:
+    // Of a call, by its id, which ends with the life that it is of.
+    case 'call.looked':
+    case 'output.read':
+    case 'wait.over':
+    case 'hooks.ended':
+    // Of the run, of a person, or a look at what is due.
+    case 'ask.answer':
+    case 'asks.due':
+    case 'compact':
+    case 'damaged':
+    case 'disk.full':
+    case 'grant.revoke':
+    case 'mail.due':
+    case 'mail.settle':
+    case 'outlet.due':
+    case 'plan.decide':
+    case 'policy.changed':
+    case 'resumed':
+    case 'rules.changed':
+    case 'send':
+    case 'started':
+    case 'stop':
+    case 'stop.actor':
+    case 'stopped':
+    case 'sweep':
+    case 'tree.dropped':
+    case 'view.ready':
       return null;
   }
 }

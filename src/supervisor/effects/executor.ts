@@ -104,9 +104,6 @@ export class Executor {
       case 'reply':
         this.postReply(effect, at);
         return;
-      case 'refused':
-        this.deps.logger.log('warn', 'a late word of an earlier life was refused', { ...effect });
-        return;
       case 'answer':
         this.deps.answer(effect.token, { value: effect.value, seq: at });
         return;
@@ -135,6 +132,8 @@ export class Executor {
       case 'mail.later':
       case 'outlet.later':
       case 'call.look':
+      case 'wait.later':
+      case 'refused':
         this.tell(effect);
         return;
       case 'grant.keep':
@@ -159,9 +158,6 @@ export class Executor {
       case 'output.read':
         this.track(this.readOutput(effect));
         return;
-      case 'wait.later':
-        void this.later(effect.ms, () => ({ type: 'wait.over', call: effect.call }));
-        return;
       case 'tree.prepare':
       case 'tree.commit':
       case 'tree.drop':
@@ -173,12 +169,20 @@ export class Executor {
   }
 
   /** Nothing is done but to report, now or later. */
-  private tell(effect: Of<'asks.later' | 'mail.later' | 'outlet.later' | 'call.look'>): void {
+  private tell(
+    effect: Of<
+      'asks.later' | 'mail.later' | 'outlet.later' | 'wait.later' | 'call.look' | 'refused'
+    >,
+  ): void {
     if (effect.type === 'asks.later') void this.later(effect.ms, () => ({ type: 'asks.due' }));
     else if (effect.type === 'outlet.later') {
       void this.later(effect.ms, () => ({ type: 'outlet.due' }));
     } else if (effect.type === 'mail.later') {
       void this.later(effect.ms, () => ({ type: 'mail.due', name: effect.name }));
+    } else if (effect.type === 'wait.later') {
+      void this.later(effect.ms, () => ({ type: 'wait.over', call: effect.call }));
+    } else if (effect.type === 'refused') {
+      this.deps.logger.log('warn', 'a late word of an earlier life was refused', { ...effect });
     } else {
       // What is taken into the inbox is looked up on the disk on the way (`looking.ts`).
       this.deps.post({ type: 'call.looked', name: effect.name, call: effect.call });
