@@ -124,7 +124,10 @@ test('a model of another provider works on while the quota of the first is used 
     readonly models: readonly { readonly name: string; readonly inputTokens: number }[];
   };
   const paid = usage.models.filter(({ inputTokens }) => inputTokens > 0);
-  expect(paid.map(({ name }) => name), JSON.stringify(usage)).toEqual(['openai/some-model']);
+  expect(
+    paid.map(({ name }) => name),
+    JSON.stringify(usage),
+  ).toEqual(['openai/some-model']);
 });
 
 test('nine tenths of the wall time and of the turns are told, once, before the end', async () => {
