@@ -7,11 +7,11 @@ import { NAME, nearMatches } from '../kernel/ids.ts';
 import type { AgentProfile } from '../protocol/team.ts';
 import { CLAUDE_MODEL_NAMES, CLAUDE_TOOL_NAMES, claudeModel, claudeTool } from './claude-names.ts';
 import { type Frontmatter, readFrontmatter } from './frontmatter.ts';
-import { FALLBACKS_MAX } from './limits.ts';
+import { FALLBACKS_MAX, WINDOW_MAX, WINDOW_MIN } from './limits.ts';
 import { didYouMean, type Finding, type Problem } from './problem.ts';
 import { mergeProfile, RESERVED_PROFILES, type SkillNames, unknownSkill } from './profiles.ts';
 import { planRule, type RawAgent, share } from './raw-team.ts';
-import { findingsOf, model, name, object, quote, text } from './schema.ts';
+import { findingsOf, model, name, object, quote, text, whole } from './schema.ts';
 
 export interface ProfileFileOptions {
   /** Name of the file without `.md`: the profile's own name unless it says another. */
@@ -84,6 +84,7 @@ const own = object({
   skills: words.optional(),
   plan: planRule.optional(),
   budget: share.optional(),
+  window: whole(WINDOW_MIN, WINDOW_MAX).optional(),
   restart: z.enum(['permanent', 'transient', 'temporary']).optional(),
 });
 

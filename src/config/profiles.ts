@@ -128,11 +128,16 @@ export function mergeProfile(
     restart: own.restart ?? base?.restart ?? 'transient',
     ...planOf(own.plan ?? base?.plan),
     ...shareOf(own.budget ?? base?.budget),
+    ...windowIn(own.window ?? base?.window),
   };
 }
 
 function skillsOf(skills: readonly string[] | undefined): Pick<AgentProfile, 'skills'> {
   return skills === undefined ? {} : { skills };
+}
+
+function windowIn(window: number | undefined): Pick<AgentProfile, 'window'> {
+  return window === undefined ? {} : { window };
 }
 
 /** Without what was left out. */

@@ -14,6 +14,8 @@ import {
   TEAMMATES_MAX,
   TOUCHES_MAX,
   TURNS_MAX,
+  WINDOW_MAX,
+  WINDOW_MIN,
 } from './limits.ts';
 import { policyKeys, type RawPolicy } from './policy-file.ts';
 import { effect } from './policy-rule.ts';
@@ -60,6 +62,7 @@ export interface RawAgent {
   readonly skills?: Maybe<readonly string[]>;
   readonly plan?: Maybe<PlanRule>;
   readonly budget?: Maybe<RawShare>;
+  readonly window?: Maybe<number>;
   readonly restart?: Maybe<'permanent' | 'transient' | 'temporary'>;
 }
 
@@ -175,6 +178,7 @@ const agent = object({
   skills: z.array(text).optional(),
   plan,
   budget: share.optional(),
+  window: whole(WINDOW_MIN, WINDOW_MAX).optional(),
   restart: z.enum(['permanent', 'transient', 'temporary']).optional(),
 });
 

@@ -55,6 +55,8 @@ export interface AgentProfile {
   readonly plan?: PlanRule;
   /** Of each actor of this profile, with its subagents and those that it brought in. */
   readonly budget?: Share;
+  /** Tokens that a conversation of it may grow to, whatever its model takes; left out: the model's window. */
+  readonly window?: number;
 }
 
 export interface MemberSpec {

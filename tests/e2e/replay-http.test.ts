@@ -19,6 +19,7 @@ const MODELS = { anthropic: 'anthropic/claude-sonnet-5-5', openai: 'openai/some-
 const TEAM = (model: string): string => `version: 1
 name: eventful
 model: ${model}
+agents: { implementer: { window: 16000 } }
 members: { teammates: [{ name: ada, agent: implementer }] }
 tasks: [{ id: work, prompt: 'Do it; the word is ORCHID.', attempts: 1, plan: required }]
 permissions: { default: allow, rules: [{ id: publish, effect: ask, tool: bash, argv: [touch, out.txt] }] }
@@ -67,7 +68,6 @@ test.each(['anthropic', 'openai'] as const)(
     const world = makeWorld();
     const line = await openModelRun(world, story());
     world.write('team.yaml', TEAM(MODELS[dialect]));
-    world.write('.troupe/config.yaml', `windows: { '${dialect}/*': 16000 }\n`);
     line.server.faults.push({ kind: 'status', status: 529 }, { kind: 'cut', afterBytes: 200 });
     const run = line.start('run', 'team.yaml', '--run-id', 'r1', '--json');
     cleanups.push(

@@ -92,7 +92,8 @@ export const runActor: ActorRun = async (start, port, signal, given) => {
       web: fetchWeb,
       look: lookAt,
       context: {
-        window: windowOf(access.settings.windows, recordedModel(start, track)),
+        window:
+          start.profile.window ?? windowOf(access.settings.windows, recordedModel(start, track)),
         compactAt: access.settings.compactAt,
       },
     },

@@ -28,6 +28,14 @@ function problems(
 }
 
 describe('our own form', () => {
+  test('how long its conversations may be is its own, and bounded', () => {
+    const parsed = parse('---\nwindow: 60000\n---\nWrite.\n', { stem: 'reviewer' });
+    expect(parsed).toMatchObject({ kind: 'ok', profile: { name: 'reviewer', window: 60_000 } });
+    expect(problems('---\nwindow: 100\n---\nWrite.\n')).toEqual([
+      expect.stringContaining('agents/writer.md:2:9: window'),
+    ]);
+  });
+
   test('front matter says what, the body is the prompt', () => {
     const parsed = parse(
       '---\ndescription: Writes docs\ntools: [read_file, grep]\nmodel: openai/x\nskills: [review]\n---\n\n# Writer\nWrite.\n',
