@@ -17,12 +17,7 @@ export function firstDifference(before: string, after: string): FirstDifference 
   const b = after.split('\n');
   let start = 0;
   while (start < a.length && start < b.length && a[start] === b[start]) start += 1;
-  let endA = a.length;
-  let endB = b.length;
-  while (endA > start && endB > start && a[endA - 1] === b[endB - 1]) {
-    endA -= 1;
-    endB -= 1;
-  }
+  const [endA, endB] = partsMeet(a, b, start);
   const from = Math.max(0, start - DIFF_CONTEXT);
   const head = a.slice(from, start);
   const tail = a.slice(endA, endA + DIFF_CONTEXT);
@@ -43,6 +38,37 @@ export function firstDifference(before: string, after: string): FirstDifference 
     after: clip(b[start] ?? '', at),
     hunk: lines.join('\n'),
   };
+}
+
+/** Where both sides say the same again: as near as they do so for some lines, else where their common end begins. */
+function partsMeet(a: readonly string[], b: readonly string[], start: number): [number, number] {
+  for (let apart = 1; apart <= DIFF_LINES_MAX; apart += 1) {
+    for (let more = 0; more <= apart; more += 1) {
+      const at: [number, number] = [start + more, start + apart - more];
+      if (sameFrom(a, b, at)) return at;
+    }
+  }
+  let endA = a.length;
+  let endB = b.length;
+  while (endA > start && endB > start && a[endA - 1] === b[endB - 1]) {
+    endA -= 1;
+    endB -= 1;
+  }
+  return [endA, endB];
+}
+
+function sameFrom(
+  a: readonly string[],
+  b: readonly string[],
+  [inA, inB]: [number, number],
+): boolean {
+  for (let line = 0; line < DIFF_CONTEXT; line += 1) {
+    const one = a[inA + line];
+    // Nothing but an end is the same as nothing.
+    if (one !== b[inB + line]) return false;
+    if (one === undefined) return true;
+  }
+  return true;
 }
 
 function bounded(lines: readonly string[], sign: string, at: number): string[] {

@@ -10,6 +10,7 @@ import {
   type Workspace,
   writeCassette,
 } from '../../control/index.ts';
+import { counted } from '../../kernel/counted.ts';
 import { EXIT, type ExitCode } from '../../kernel/errors.ts';
 import type { CassetteHeader, RunFile } from '../../protocol/index.ts';
 import type { RunRow } from '../../protocol/shapes.ts';
@@ -51,7 +52,7 @@ async function exportTo(
   if (context.json) context.printJson({ run: name, file: path, answers, actors, redacted: true });
   else {
     context.print(
-      `${target}: ${answers} answers of ${actors} actors, secrets taken out.\n` +
+      `${target}: ${counted(answers, 'answer')} of ${counted(actors, 'actor')}, secrets taken out.\n` +
         `Play it in a clone that has the commit ${header.baseCommit.slice(0, 10)}: troupe replay ${target}\n`,
     );
   }
@@ -109,7 +110,7 @@ async function tell(context: Context, told: Told): Promise<ExitCode> {
   } else {
     const equal = tree === null ? 'not compared' : tree ? 'yes' : 'no';
     context.print(
-      `\n${answers} answers of ${header.actors} actors replayed, same requests; integration tree equal: ${equal}\n`,
+      `\n${counted(answers, 'answer')} of ${counted(header.actors, 'actor')} replayed, same requests; integration tree equal: ${equal}\n`,
     );
     if (director.reachedEnd) context.print('The recording stops there: its run was cut.\n');
   }
