@@ -13,6 +13,7 @@ import { sandboxRows } from './sandbox.mjs';
 import { startRows } from './start.mjs';
 import { supervisorRows } from './supervisor.mjs';
 import { takeUpRows } from './take-up.mjs';
+import { worktreeRows } from './worktree.mjs';
 
 const BENCHES = {
   start: startRows,
@@ -22,6 +23,7 @@ const BENCHES = {
   'take-up': takeUpRows,
   agent: agentRows,
   supervisor: supervisorRows,
+  worktree: worktreeRows,
   permissions: async () => [...(await decisionRows()), ...(await sandboxRows())],
 };
 /** These install things and start servers, so they run only when they are named. */

@@ -53,6 +53,7 @@ export {
   takeSnapshot,
 } from './save.ts';
 export { noteSetup, setupExcludes } from './setup.ts';
+export { hasWorktreeConfig, missingFolders } from './sparse.ts';
 export type { LostLines } from './survival.ts';
 export {
   type Registration,
@@ -62,6 +63,7 @@ export {
   verifyTree,
 } from './tree-check.ts';
 export {
+  addReadyTree,
   addScratchTree,
   addTaskTree,
   addViewTree,

@@ -12,9 +12,26 @@ export class GitLock {
   #tail: Promise<void> = Promise.resolve();
   #holder = '';
   #waiting = 0;
+  readonly #places = new Map<string, Promise<void>>();
 
   constructor(options: { readonly clock: Clock }) {
     this.#clock = options.clock;
+  }
+
+  /** One tree, one operation at a time; others go on meanwhile. Taken before `run`, never within it. Not reentrant. */
+  async at<T>(path: string, operation: () => Promise<T>): Promise<T> {
+    const before = this.#places.get(path) ?? Promise.resolve();
+    const done = before.then(operation);
+    const tail = done.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#places.set(path, tail);
+    try {
+      return await done;
+    } finally {
+      if (this.#places.get(path) === tail) this.#places.delete(path);
+    }
   }
 
   /** Operations that wait or run. */

@@ -40,7 +40,10 @@ export type RemoveOutcome =
   | { readonly kind: 'busy'; readonly path: string; readonly detail: string };
 
 export async function removeTree(repo: Repository, request: RemoveRequest): Promise<RemoveOutcome> {
-  return repo.lock.run(`remove ${request.tree.path}`, () => removeUnlocked(repo, request));
+  const { path } = request.tree;
+  return repo.lock.at(path, () =>
+    repo.lock.run(`remove ${path}`, () => removeUnlocked(repo, request)),
+  );
 }
 
 export async function removeUnlocked(

@@ -52,7 +52,8 @@ export interface Snapshot {
  * branch: the places are the registered ones.
  */
 export async function saveTree(repo: Repository, request: SaveRequest): Promise<Saved | null> {
-  return repo.lock.run(`save ${request.tree.path}`, () => saveUnlocked(repo, request));
+  const { path } = request.tree;
+  return repo.lock.at(path, () => repo.lock.run(`save ${path}`, () => saveUnlocked(repo, request)));
 }
 
 export async function saveUnlocked(repo: Repository, request: SaveRequest): Promise<Saved | null> {

@@ -3,12 +3,11 @@
  * tree's admin folder, so that it is known in a later term: new files and folders by name, changed files by their content.
  * A changed file counts as the actor's from the moment its content is another.
  */
-import type { FileHandle } from '../kernel/index.ts';
 import { LIMITS } from './limits.ts';
 import { join } from './paths.ts';
 import type { Repository } from './repository.ts';
 import { splitZ } from './stage.ts';
-import { readText, type Tree, treeGit } from './tree-check.ts';
+import { readText, type Tree, treeGit, writeText } from './tree-check.ts';
 
 interface SetupNote {
   /** Untracked after setup, relative; a folder stands for all in it. */
@@ -37,7 +36,10 @@ export async function noteSetup(
     if (content !== null) changed[path] = content;
   }
   const made = splitZ(others.stdout).map((path) => path.replace(/\/$/, ''));
-  await write(repo, join(tree.adminDir, NOTE), { made, changed });
+  const note: SetupNote = { made, changed };
+  const path = join(tree.adminDir, NOTE);
+  await repo.deps.files.remove(path);
+  await writeText(repo.deps.files, path, JSON.stringify(note));
 }
 
 /** The paths to leave out now; none when the tree had no setup. */
@@ -63,16 +65,4 @@ async function contentOf(
 ): Promise<string | null> {
   if ((await repo.deps.files.stat(join(tree.path, path)))?.kind !== 'file') return null;
   return treeGit(repo, tree).line(['hash-object', '--no-filters', '--', path]);
-}
-
-async function write(repo: Repository, path: string, note: SetupNote): Promise<void> {
-  const { files } = repo.deps;
-  await files.remove(path);
-  const handle: FileHandle = await files.open(path, 'create');
-  try {
-    let rest = new TextEncoder().encode(JSON.stringify(note));
-    while (rest.length > 0) rest = rest.subarray(handle.write(rest));
-  } finally {
-    await handle.close();
-  }
 }

@@ -105,6 +105,31 @@ async function checkAdmin(repo: Repository, tree: Tree): Promise<Failed | null> 
   return null;
 }
 
+/** git's own reason for the lock of a tree that is being made. */
+export const INITIALIZING = 'initializing';
+
+/** Sets or takes away the mark of a tree that must not be used yet. Idempotent. */
+export async function markUnfinished(
+  files: Files,
+  tree: Pick<Tree, 'adminDir'>,
+  unfinished: boolean,
+): Promise<void> {
+  const path = join(tree.adminDir, 'locked');
+  await files.remove(path);
+  if (unfinished) await writeText(files, path, INITIALIZING);
+}
+
+/** A new small file; it must not be there. */
+export async function writeText(files: Files, path: string, text: string): Promise<void> {
+  const handle = await files.open(path, 'create');
+  try {
+    let rest = new TextEncoder().encode(text);
+    while (rest.length > 0) rest = rest.subarray(handle.write(rest));
+  } finally {
+    await handle.close();
+  }
+}
+
 /** One admin folder under `<common dir>/worktrees`, as it stands there. */
 export interface Registration {
   readonly path: string;
@@ -135,7 +160,7 @@ export async function readRegistrations(repo: Repository): Promise<Registration[
       path: parentOf(normalize(adminDir, back)),
       adminDir,
       branch,
-      unfinished: locked === 'initializing',
+      unfinished: locked === INITIALIZING,
     });
   }
   return found;

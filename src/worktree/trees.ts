@@ -2,36 +2,22 @@
  * Makes the trees that actors work in: one for each task on a branch of its own, and detached views of the integration
  * branch for those who only read. Both lie where the caller says, outside the user's checkout.
  *
- * Invariants: W2 one metadata operation at a time; W5 a tree is used only while it is what was made; W8 `fresh` saves what
+ * Invariants: W2 one metadata operation at a time, files are written beside it (one operation a tree); W5 a tree is used only while it is what was made; W8 `fresh` saves what
  * it takes away; W10 a tree is never the user's
  * checkout nor inside the git directory.
  */
-import {
-  branchRef,
-  mergeBase,
-  moveRef,
-  readIntegration,
-  readRef,
-  requireNotCheckedOut,
-  taskBranch,
-} from './branches.ts';
+import { branchRef, mergeBase, moveRef, readIntegration, readRef, taskBranch } from './branches.ts';
 import { type CarryRequest, carriedPaths, carry, planCarry } from './carry.ts';
 import { errors } from './errors.ts';
 import { readGit } from './git-read.ts';
-import { realPath } from './host.ts';
 import { LIMITS } from './limits.ts';
-import { isWithin, join, nameOf, parentOf } from './paths.ts';
+import { beginTree, type Cone, canonical, finishTree } from './make-tree.ts';
 import { parseTreeList, type TreeInfo } from './porcelain.ts';
+import { PARALLEL } from './ready.ts';
 import { removeUnlocked } from './remove.ts';
 import type { Repository } from './repository.ts';
 import { saveCommit, saveUnlocked } from './save.ts';
-import {
-  type Registration,
-  readPointer,
-  readRegistrations,
-  requireTree,
-  type Tree,
-} from './tree-check.ts';
+import { readRegistrations, requireTree, type Tree } from './tree-check.ts';
 
 export interface TaskTreeRequest extends CarryRequest {
   readonly run: string;
@@ -40,6 +26,13 @@ export interface TaskTreeRequest extends CarryRequest {
   readonly path: string;
   /** Save what an earlier attempt left, then start again from the integration branch. */
   readonly fresh?: boolean | undefined;
+  /** Folders of the cone; all files when it is empty. It holds for a tree that is made now. */
+  readonly sparse?: readonly string[] | undefined;
+  /**
+   * Asked for a clean tree of the pool when one must be made. Whoever gives one has recorded whose it is; it goes to this
+   * task or is gone.
+   */
+  readonly ready?: ((path: string) => Promise<Tree | null>) | undefined;
 }
 
 export interface TaskTree extends Tree {
@@ -66,25 +59,31 @@ export async function addTaskTree(repo: Repository, request: TaskTreeRequest): P
   const exclude = carriedPaths(request);
   const branch = taskBranch(request.run, request.task);
   const path = await canonical(repo, request.path);
-  const tree = await repo.lock.run(`add ${branch}`, async () => {
-    const integration = await readIntegration(repo, request.run);
-    const saved =
-      request.fresh === true
-        ? await startAgain(repo, { ...request, path, exclude, branch, integration })
-        : [];
-    const head = await requireBranch(repo, { branch, integration });
-    const made = await makeTree(repo, { path, branch, at: branch });
-    const start = (await mergeBase(repo, head, integration)) ?? integration;
-    return { ...made, branch, start, head, continued: head !== start, exclude, saved };
+  return repo.lock.at(path, async () => {
+    const begun = await repo.lock.run(`add ${branch}`, async () => {
+      const integration = await readIntegration(repo, request.run);
+      const saved =
+        request.fresh === true
+          ? await startAgain(repo, { ...request, path, exclude, branch, integration })
+          : [];
+      const head = await requireBranch(repo, { branch, integration });
+      const ready = request.ready === undefined ? null : await request.ready(path);
+      const at = { path, branch, at: head, sparse: request.sparse, ready };
+      const made = await beginTree(repo, at);
+      const start = (await mergeBase(repo, head, integration)) ?? integration;
+      return { made, tree: { branch, start, head, continued: head !== start, exclude, saved } };
+    });
+    const tree = { ...(await finishTree(repo, begun.made)), ...begun.tree };
+    await carry(repo, tree, plan);
+    return tree;
   });
-  await carry(repo, tree, plan);
-  return tree;
 }
 
 export interface ViewRequest {
   readonly run: string;
   readonly name: string;
   readonly path: string;
+  readonly sparse?: Cone | undefined;
 }
 
 /** A detached tree at the tip of the integration branch, for reading. Idempotent. */
@@ -93,11 +92,24 @@ export async function addViewTree(
   request: ViewRequest,
 ): Promise<Tree & { readonly head: string }> {
   const path = await canonical(repo, request.path);
-  return repo.lock.run(`add view ${request.name}`, async () => {
+  return repo.lock.at(path, async () => {
     const head = await readIntegration(repo, request.run);
-    const made = await makeTree(repo, { path, branch: null, at: head });
-    return { ...made, head: await refreshUnlocked(repo, made, head) };
+    const made = await detachedTree(repo, { path, at: head, sparse: request.sparse });
+    return { ...made, head };
   });
+}
+
+/** Detached at a commit; one that was there already is put back to it. */
+async function detachedTree(
+  repo: Repository,
+  request: { readonly path: string; readonly at: string; readonly sparse?: Cone | undefined },
+): Promise<Tree> {
+  const begun = await repo.lock.run(`add ${request.path}`, () =>
+    beginTree(repo, { ...request, branch: null }),
+  );
+  const made = await finishTree(repo, begun);
+  if (!begun.empty) await refreshUnlocked(repo, made, request.at);
+  return made;
 }
 
 /**
@@ -106,17 +118,32 @@ export async function addViewTree(
  */
 export async function addScratchTree(
   repo: Repository,
-  request: CarryRequest & { readonly name: string; readonly path: string; readonly commit: string },
+  request: CarryRequest & {
+    readonly name: string;
+    readonly path: string;
+    readonly commit: string;
+    readonly sparse?: Cone | undefined;
+  },
 ): Promise<Tree & { readonly exclude: readonly string[] }> {
   const plan = await planCarry(repo, request);
   const path = await canonical(repo, request.path);
-  const tree = await repo.lock.run(`add scratch ${request.name}`, async () => {
-    const made = await makeTree(repo, { path, branch: null, at: request.commit });
-    await refreshUnlocked(repo, made, request.commit);
-    return made;
+  return repo.lock.at(path, async () => {
+    const tree = await detachedTree(repo, { path, at: request.commit, sparse: request.sparse });
+    await carry(repo, tree, plan);
+    return { ...tree, exclude: carriedPaths(request) };
   });
-  await carry(repo, tree, plan);
-  return { ...tree, exclude: carriedPaths(request) };
+}
+
+/** A clean tree at a commit that waits for a task (`ready.ts`). Idempotent. */
+export async function addReadyTree(
+  repo: Repository,
+  request: { readonly path: string; readonly commit: string },
+): Promise<Tree> {
+  const path = await canonical(repo, request.path);
+  return repo.lock.at(path, async () => {
+    const at = { path, branch: null, at: request.commit };
+    return finishTree(repo, await repo.lock.run(`make ready ${path}`, () => beginTree(repo, at)));
+  });
 }
 
 /** Moves a view to the tip of the integration branch; nothing that was written in it is kept. */
@@ -124,7 +151,7 @@ export async function refreshViewTree(
   repo: Repository,
   options: { readonly run: string; readonly tree: Tree },
 ): Promise<{ readonly head: string }> {
-  return repo.lock.run(`refresh ${options.tree.path}`, async () => {
+  return repo.lock.at(options.tree.path, async () => {
     const head = await readIntegration(repo, options.run);
     return { head: await refreshUnlocked(repo, options.tree, head) };
   });
@@ -134,7 +161,8 @@ async function refreshUnlocked(repo: Repository, tree: Tree, head: string): Prom
   // Whatever branch an actor went to, HEAD is detached again and no branch moves.
   const git = await requireTree(repo, tree, { anyBranch: true });
   const timeoutMs = LIMITS.longTimeoutMs;
-  await git.run({ args: ['checkout', '-f', '-q', '--detach', head, '--'], timeoutMs });
+  const config = [...PARALLEL];
+  await git.run({ args: ['checkout', '-f', '-q', '--detach', head, '--'], config, timeoutMs });
   await git.run({ args: ['clean', '-ffdxq'], timeoutMs });
   return head;
 }
@@ -142,19 +170,6 @@ async function refreshUnlocked(repo: Repository, tree: Tree, head: string): Prom
 /** All trees of the repository, the user's own too. */
 export async function listTrees(repo: Repository): Promise<TreeInfo[]> {
   return parseTreeList(await readGit(repo.git, ['worktree', 'list', '--porcelain', '-z']));
-}
-
-/** The path with its parent made and free of links. W10. */
-async function canonical(repo: Repository, path: string): Promise<string> {
-  const parent = parentOf(path);
-  await repo.deps.files.makeDirectory(parent);
-  const real = await realPath(repo.deps, parent);
-  if (real === null) throw errors.pathTaken(path, `${parent} cannot be resolved`);
-  const whole = join(real, nameOf(path));
-  if (whole === repo.root || isWithin(whole, repo.commonDir) || isWithin(repo.commonDir, whole)) {
-    throw errors.pathTaken(path, 'it is the repository itself');
-  }
-  return whole;
 }
 
 /** Tip of the task's branch, made at the integration branch when it is not there. */
@@ -167,81 +182,6 @@ async function requireBranch(
   if (tip !== null) return tip;
   await moveRef(repo, { ref, to: options.integration, from: null, reason: 'troupe: task starts' });
   return options.integration;
-}
-
-interface MakeRequest {
-  readonly path: string;
-  readonly branch: string | null;
-  /** Branch or commit. */
-  readonly at: string;
-}
-
-async function makeTree(repo: Repository, request: MakeRequest): Promise<Tree> {
-  const { path, branch } = request;
-  const reused = await findReusable(repo, request);
-  if (reused !== null) return reused;
-  const config = ['checkout.workers=0', 'checkout.guess=false', 'worktree.guessRemote=false'];
-  const flags = branch === null ? ['--detach'] : [];
-  await repo.git.run({
-    args: ['worktree', 'add', ...flags, '--', path, request.at],
-    config,
-    timeoutMs: LIMITS.longTimeoutMs,
-  });
-  const adminDir = await readPointer(repo, path);
-  if (adminDir === null) throw errors.pathTaken(path, 'git made no tree there');
-  const tree: Tree = { path, adminDir, branch };
-  await requireTree(repo, tree);
-  return tree;
-}
-
-/** The tree of an earlier call, or null when the place is free; clears away what was cut half-way. */
-async function findReusable(repo: Repository, request: MakeRequest): Promise<Tree | null> {
-  const { path, branch } = request;
-  const registered = await readRegistrations(repo);
-  const here = registered.find((tree) => tree.path === path);
-  if (here !== undefined) return reuseOrClear(repo, here, request);
-  const elsewhere = registered.find((tree) => branch !== null && tree.branch === branch);
-  if (elsewhere !== undefined) await releaseBranch(repo, elsewhere);
-  else if (branch !== null) await requireNotCheckedOut(repo, branchRef(branch));
-  await requireFree(repo, path);
-  return null;
-}
-
-async function reuseOrClear(
-  repo: Repository,
-  here: Registration,
-  request: MakeRequest,
-): Promise<Tree | null> {
-  const { files } = repo.deps;
-  const there = await files.stat(request.path);
-  // Cut while git made it: nobody has worked in it yet.
-  if (here.unfinished) await files.remove(request.path);
-  if (here.unfinished || there === null) {
-    await files.remove(here.adminDir);
-    await requireFree(repo, request.path);
-    return null;
-  }
-  const tree: Tree = { path: request.path, adminDir: here.adminDir, branch: request.branch };
-  await requireTree(repo, tree, { anyBranch: request.branch === null });
-  return tree;
-}
-
-/** The branch is registered at another place; that is in order only when the place is gone. */
-async function releaseBranch(repo: Repository, elsewhere: Registration): Promise<void> {
-  if ((await repo.deps.files.stat(elsewhere.path)) !== null) {
-    const why = `its branch ${elsewhere.branch ?? ''} is checked out at ${elsewhere.path}`;
-    throw errors.pathTaken(elsewhere.path, why);
-  }
-  await repo.deps.files.remove(elsewhere.adminDir);
-}
-
-async function requireFree(repo: Repository, path: string): Promise<void> {
-  const there = await repo.deps.files.stat(path);
-  if (there === null) return;
-  if (there.kind !== 'directory') throw errors.pathTaken(path, `a ${there.kind} is there`);
-  if ((await repo.deps.files.list(path)).length > 0) {
-    throw errors.pathTaken(path, 'a folder with files that is no tree of this repository is there');
-  }
 }
 
 /** W8: saves tree and branch of the earlier attempt, removes the tree, moves the branch back. */
