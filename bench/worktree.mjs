@@ -11,18 +11,15 @@ import { join } from 'node:path';
 import { NodeExec } from '../dist/platform/node-exec.js';
 import { NodeFiles } from '../dist/platform/node-files.js';
 import { SystemClock } from '../dist/platform/system-clock.js';
-import {
-  addReadyTree,
-  addTaskTree,
-  createIntegrationBranch,
-  openRepository,
-  removeTree,
-} from '../dist/worktree/index.js';
+import { createIntegrationBranch } from '../dist/worktree/branches.js';
+import { removeTree } from '../dist/worktree/remove.js';
+import { openRepository } from '../dist/worktree/repository.js';
+import { addReadyTree, addTaskTree } from '../dist/worktree/trees.js';
 import { median } from './stats.mjs';
 
 const FOLDERS = 500;
 const IN_EACH = 100;
-const ROUNDS = 5;
+const ROUNDS = 3;
 
 export async function worktreeRows() {
   const base = mkdtempSync(join(process.env.TROUPE_BENCH_DIR ?? tmpdir(), 'troupe-worktree-'));

@@ -36,6 +36,10 @@ export const HOOKS_MAX = 32;
 export const HOOK_TIMEOUT_MS = 10_000;
 export const HOOK_TIMEOUT_MAX_MS = 120_000;
 export const TOUCHES_MAX = 200;
+/** Folders of a cone. */
+export const SPARSE_MAX = 1_000;
+/** Each is a whole checkout on the disk. */
+export const POOL_MAX = 16;
 export const GLOB_MAX = 1_024;
 /** The longest delay a timer takes is 24.8 days. */
 export const DURATION_MAX_MS: number = 24 * 24 * 3_600_000;

@@ -9,8 +9,10 @@ import {
   FANOUT_MAX,
   GLOB_MAX,
   PARALLEL_MAX,
+  POOL_MAX,
   RESTARTS_MAX,
   RETRIES_MAX,
+  SPARSE_MAX,
   TEAMMATES_MAX,
   TOUCHES_MAX,
   TURNS_MAX,
@@ -20,7 +22,17 @@ import {
 import { policyKeys, type RawPolicy } from './policy-file.ts';
 import { effect } from './policy-rule.ts';
 import { type RawSandbox, sandbox } from './sandbox.ts';
-import { duration, innerPath, later, model, name, object, text, whole } from './schema.ts';
+import {
+  duration,
+  innerFolder,
+  innerPath,
+  later,
+  model,
+  name,
+  object,
+  text,
+  whole,
+} from './schema.ts';
 
 type Maybe<T> = T | undefined;
 
@@ -91,7 +103,8 @@ export interface RawTeam {
     readonly setup?: Maybe<readonly string[]>;
     readonly copy?: Maybe<readonly string[]>;
     readonly link?: Maybe<readonly string[]>;
-    readonly sparse?: unknown;
+    readonly sparse?: Maybe<readonly string[]>;
+    readonly pool?: Maybe<number>;
     readonly root?: Maybe<string | null>;
   }>;
   readonly agents?: Maybe<Readonly<Record<string, RawAgent>>>;
@@ -197,7 +210,8 @@ export const teamSchema: z.ZodType<RawTeam> = object({
     setup: z.array(text).optional(),
     copy: z.array(innerPath).optional(),
     link: z.array(innerPath).optional(),
-    sparse: later,
+    sparse: z.array(innerFolder).max(SPARSE_MAX).optional(),
+    pool: whole(0, POOL_MAX).optional(),
     root: text.nullable().optional(),
   }).optional(),
   agents: z.record(name, agent).optional(),

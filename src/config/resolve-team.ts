@@ -102,6 +102,7 @@ export function resolveTeam(raw: RawTeam, options: ResolveOptions): Resolved {
       setup: raw.worktree?.setup ?? [],
       copy: raw.worktree?.copy ?? [],
       link: raw.worktree?.link ?? [],
+      ...treeOptions(context, raw),
       root: raw.worktree?.root ?? defaults.treesRoot,
     },
     agents,
@@ -120,6 +121,19 @@ export function resolveTeam(raw: RawTeam, options: ResolveOptions): Resolved {
   return { team, errors, warnings: context.warnings };
 }
 
+/** A cone and a pool; written down only where somebody asked for them. */
+function treeOptions(context: Context, raw: RawTeam): Pick<Team['worktree'], 'sparse' | 'pool'> {
+  const sparse = (raw.worktree?.sparse ?? []).map((folder) =>
+    folder.replace(/^(?:\.\/)+/, '').replace(/\/+$/, ''),
+  );
+  const { pool = 0 } = raw.worktree ?? {};
+  if (pool > 0 && sparse.length > 0) {
+    const message = 'has no effect with `sparse`: such a tree is made as fast';
+    context.warnings.push({ path: ['worktree', 'pool'], message, at: 'key' });
+  }
+  return { ...(sparse.length === 0 ? {} : { sparse }), ...(pool === 0 ? {} : { pool }) };
+}
+
 /** Without the keys that are undefined. */
 function defined<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> };
 function defined(value: object): object {
@@ -135,7 +149,6 @@ function refuseLater(raw: RawTeam): Finding[] {
     if (!empty) found.push({ path, message: 'is not available in this version', at: 'key' });
   };
   refuse(['mcp'], raw.mcp);
-  refuse(['worktree', 'sparse'], raw.worktree?.sparse);
   return found;
 }
 

@@ -39,6 +39,12 @@ export const innerPath: z.ZodString = z
     'expected a path inside the workspace, without ..',
   );
 
+/** Of a sparse cone: git takes folders there, and no patterns. */
+export const innerFolder: z.ZodString = innerPath.regex(
+  /^[^*?[\]!\\]+$/,
+  'expected a folder, without wildcards',
+);
+
 /** A whole number between two bounds, both included. */
 export function whole(min: number, max: number): z.ZodInt {
   return z.int().min(min).max(max);

@@ -208,6 +208,10 @@ export interface Team {
     readonly setup: readonly string[];
     readonly copy: readonly string[];
     readonly link: readonly string[];
+    /** Folders whose files are in a tree, and those right above them; left out: all. */
+    readonly sparse?: readonly string[];
+    /** Clean trees that are kept ready; left out: none. */
+    readonly pool?: number;
     /** Folder under which the trees lie; null: the state folder of the user. */
     readonly root: string | null;
   };

@@ -117,6 +117,7 @@ export const WIRE_ERRORS: Readonly<Record<string, string>> = {
   'worktree/no-integration-branch': 'The run has no branch of its own.',
   'worktree/checked-out': 'The branch is checked out elsewhere.',
   'worktree/tainted': 'A tree is not what was made; it is left alone.',
+  'worktree/leased': 'The tree belongs to another task.',
   'worktree/lock-timeout': 'Another process holds the trees.',
   'worktree/no-commit': 'There is no such commit.',
   'worktree/bad-carry-path': 'A path to copy or link leads out of the tree.',

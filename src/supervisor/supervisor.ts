@@ -52,12 +52,14 @@ import { ingestSpool } from './spool.ts';
 import type { RunState } from './state.ts';
 import { takeUp } from './take-up.ts';
 import { removeEmpty } from './tree-folder.ts';
+import { TreeKeeper } from './trees/keeper.ts';
 import { WorkspaceChain } from './workspace-chain.ts';
 import { openWorkspaceJournal } from './workspace-journal.ts';
 
 export async function openSupervisor(deps: SupervisorDeps): Promise<Supervisor> {
   const book = new GrantBook(deps.clock);
   const chain = new WorkspaceChain();
+  const trees = new TreeKeeper(deps);
   let supervisor: RunningSupervisor | null = null;
   const cron = makeScheduler(deps, () => supervisor as RunningSupervisor);
   const directory = `${deps.directory}/workspace/journal`;
@@ -68,10 +70,12 @@ export async function openSupervisor(deps: SupervisorDeps): Promise<Supervisor> 
       book.take(record);
       chain.take(record);
       cron.take(record);
+      trees.leases.take(record);
     },
   });
   await setAsideDamaged(deps, { journal: workspace, directory }, cron);
   cron.open(workspace);
+  trees.leases.open(workspace);
   const audit = await AuditBook.open(deps);
   chain.open(workspace, audit);
   book.open(chain);
@@ -81,7 +85,7 @@ export async function openSupervisor(deps: SupervisorDeps): Promise<Supervisor> 
     what: 'supervisor.started',
     pid: deps.pid,
   }).durable;
-  supervisor = new RunningSupervisor(deps, workspace, { book, audit, chain, cron });
+  supervisor = new RunningSupervisor(deps, workspace, { book, audit, chain, cron, trees });
   return supervisor;
 }
 
@@ -89,6 +93,7 @@ class RunningSupervisor implements Supervisor {
   private readonly deps: SupervisorDeps;
   private readonly workspace: Journal;
   readonly cron: CronScheduler;
+  private readonly trees: TreeKeeper;
   private readonly book: GrantBook;
   private readonly audit: AuditBook;
   private readonly chain: WorkspaceChain;
@@ -106,10 +111,12 @@ class RunningSupervisor implements Supervisor {
       readonly audit: AuditBook;
       readonly chain: WorkspaceChain;
       readonly cron: CronScheduler;
+      readonly trees: TreeKeeper;
     },
   ) {
     const { book, audit, chain, cron } = parts;
     this.cron = cron;
+    this.trees = parts.trees;
     this.chain = chain;
     [this.audit, this.deps, this.book, this.workspace] = [audit, deps, book, workspace];
     this.memory = new MemoryStore(deps.files, `${deps.directory}/workspace/memory`);
@@ -225,6 +232,8 @@ class RunningSupervisor implements Supervisor {
     const git = new GitWork({
       repo: repository,
       file,
+      leases: this.trees.leases,
+      pool: await this.trees.poolFor(file),
       setup: (tree) =>
         processes.setup(file.team.worktree.setup, { ...tree, timeoutMs: SETUP_TIMEOUT_MS }),
     });
@@ -423,6 +432,7 @@ class RunningSupervisor implements Supervisor {
     await this.deps.hosts.thread.close();
     await this.deps.hosts.pool.close();
     await this.cron.idle();
+    await this.trees.stop();
     const at = isoTime(this.deps.clock.now());
     await this.chain.close();
     const ended = { k: 'sup', at, what: 'supervisor.ended', pid: this.deps.pid };

@@ -22,6 +22,10 @@ const worthOf: CompactOptions['worthOf'] = (record): Worth => {
     const key = `grant ${record['grant']}`;
     return what === 'grant.revoked' ? { kind: 'end', key } : { kind: 'last', key };
   }
+  if (k === 'tree' && typeof record['path'] === 'string') {
+    const key = `tree ${record['path']}`;
+    return what === 'tree.gone' ? { kind: 'end', key } : { kind: 'last', key };
+  }
   const cron = cronKey(record);
   if (cron !== null) return { kind: cron.end ? 'end' : 'last', key: cron.key };
   return { kind: 'keep' };

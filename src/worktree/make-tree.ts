@@ -33,8 +33,8 @@ export interface MakeRequest {
   /** A commit; where the branch is, when there is one. */
   readonly at: string;
   readonly sparse?: Cone | undefined;
-  /** A clean tree of the pool that is this one's now. */
-  readonly ready?: Tree | null | undefined;
+  /** Asked when a tree must be made: a clean one of the pool, which is this one's now. */
+  readonly ready?: (() => Promise<Tree | null>) | undefined;
 }
 
 export interface BegunTree {
@@ -58,9 +58,10 @@ export async function canonical(repo: Repository, path: string): Promise<string>
 
 /** The tree of an earlier call, or a registered one without files. The repository's lock is held. */
 export async function beginTree(repo: Repository, request: MakeRequest): Promise<BegunTree> {
-  const { path, branch, ready = null } = request;
+  const { path, branch } = request;
   const reused = await findReusable(repo, request);
   if (reused !== null) return { tree: reused, empty: false };
+  const ready = (await request.ready?.()) ?? null;
   if (ready !== null) {
     const moved = await moveReady(repo, ready, request);
     if (moved !== null) return { tree: moved, empty: false };

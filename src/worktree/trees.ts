@@ -32,7 +32,7 @@ export interface TaskTreeRequest extends CarryRequest {
    * Asked for a clean tree of the pool when one must be made. Whoever gives one has recorded whose it is; it goes to this
    * task or is gone.
    */
-  readonly ready?: ((path: string) => Promise<Tree | null>) | undefined;
+  readonly ready?: (() => Promise<Tree | null>) | undefined;
 }
 
 export interface TaskTree extends Tree {
@@ -67,8 +67,8 @@ export async function addTaskTree(repo: Repository, request: TaskTreeRequest): P
           ? await startAgain(repo, { ...request, path, exclude, branch, integration })
           : [];
       const head = await requireBranch(repo, { branch, integration });
-      const ready = request.ready === undefined ? null : await request.ready(path);
-      const at = { path, branch, at: head, sparse: request.sparse, ready };
+      const { sparse, ready } = request;
+      const at = { path, branch, at: head, sparse, ready };
       const made = await beginTree(repo, at);
       const start = (await mergeBase(repo, head, integration)) ?? integration;
       return { made, tree: { branch, start, head, continued: head !== start, exclude, saved } };

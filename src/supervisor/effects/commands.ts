@@ -22,7 +22,7 @@ import {
   OUTPUT_MAX_BYTES,
   OUTPUT_TAIL_BYTES,
 } from '../limits.ts';
-import { requireStorage } from './git.ts';
+import { requireStorage } from './failures.ts';
 import { readPage } from './output-page.ts';
 
 export interface CommandRequest {

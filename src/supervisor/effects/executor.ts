@@ -16,7 +16,8 @@ import type { Effect } from '../effect.ts';
 import type { CommandOutcome, RunEvent, Token } from '../inbox.ts';
 import { KILL_GRACE_MS, STOP_GRACE_MS, THREAD_GRACE_MS } from '../limits.ts';
 import type { ProcessHost } from './commands.ts';
-import { type GitWork, messageOf, requireStorage } from './git.ts';
+import { messageOf, requireStorage } from './failures.ts';
+import type { GitWork } from './git.ts';
 import type { HookRunner } from './hooks.ts';
 
 /** What the executor asks of git and of the process host; a bench or a simulation brings its own. */

@@ -3,14 +3,7 @@
  * nothing here throws. The trees of a run are found again by their paths (adding is idempotent), so a new term needs no
  * memory of them.
  */
-import {
-  EXIT,
-  ensureError,
-  isTroupeError,
-  systemCode,
-  type TaskId,
-  TroupeError,
-} from '../../kernel/index.ts';
+import { isTroupeError, type TaskId } from '../../kernel/index.ts';
 import type { RunFile } from '../../protocol/index.ts';
 import {
   addScratchTree,
@@ -42,6 +35,9 @@ import type { Effect } from '../effect.ts';
 import type { AdvanceOutcome, CommitOutcome, MergeOutcome, TreeOutcome } from '../inbox.ts';
 import { GATE_TAIL_BYTES } from '../limits.ts';
 import { clip } from '../text.ts';
+import type { TreeLeases } from '../trees/leases.ts';
+import type { TreePool } from '../trees/pool.ts';
+import { messageOf, requireStorage } from './failures.ts';
 
 type Of<T extends Effect['type']> = Extract<Effect, { type: T }>;
 
@@ -54,20 +50,35 @@ export type Setup = (tree: {
   readonly owner: string;
 }) => Promise<string | null>;
 
+export interface GitWorkDeps {
+  readonly repo: Repository;
+  readonly file: RunFile;
+  readonly setup: Setup;
+  /** W13. */
+  readonly leases: TreeLeases;
+  readonly pool: TreePool | null;
+}
+
 export class GitWork {
   private readonly repo: Repository;
   private readonly file: RunFile;
   private readonly setup: Setup;
+  private readonly leases: TreeLeases;
+  private readonly pool: TreePool | null;
   private readonly trees = new Map<string, TaskTree>();
   private readonly views = new Map<string, Tree>();
   private scratchCount = 0;
   /** Where the integration branch was when it was last seen. */
   private lastTip: string | null = null;
 
-  constructor(options: { repo: Repository; file: RunFile; setup: Setup }) {
+  constructor(options: GitWorkDeps) {
     this.repo = options.repo;
     this.file = options.file;
     this.setup = options.setup;
+    this.leases = options.leases;
+    this.pool = options.pool;
+    const { pool: size = 0 } = this.file.team.worktree;
+    this.pool?.want(size, () => this.tip());
   }
 
   async tip(): Promise<string> {
@@ -78,6 +89,11 @@ export class GitWork {
   }
 
   async prepare(effect: Of<'tree.prepare'>): Promise<TreeOutcome> {
+    const work = (): Promise<TreeOutcome> => this.prepareNow(effect);
+    return this.pool === null ? work() : this.pool.during(work);
+  }
+
+  private async prepareNow(effect: Of<'tree.prepare'>): Promise<TreeOutcome> {
     try {
       await this.keepIntegration();
       const there = (await this.repo.deps.files.stat(effect.path)) !== null;
@@ -236,6 +252,7 @@ export class GitWork {
         run: this.file.id,
         name: 'view',
         path: effect.path,
+        sparse: this.file.team.worktree.sparse,
       });
       this.views.set(effect.path, tree);
       return { kind: 'ready', path: tree.path, branch: '', start: tree.head, note: null };
@@ -250,7 +267,10 @@ export class GitWork {
     this.scratchCount += 1;
     const name = `${SCRATCH}${this.scratchCount}`;
     const path = `${this.file.treesRoot}/${name}`;
-    const tree = await addScratchTree(this.repo, { name, path, commit, ...this.carried() });
+    const tree = await addScratchTree(this.repo, {
+      ...{ name, path, commit, sparse: this.file.team.worktree.sparse },
+      ...this.carried(),
+    });
     const drop = async (): Promise<void> => {
       await removeTree(this.repo, { tree, exclude: tree.exclude, discard: true });
     };
@@ -306,6 +326,7 @@ export class GitWork {
       this.trees.delete(effect.owner);
       const kept = saved === null ? null : { ref: saved.ref, commit: saved.commit };
       if (outcome.kind === 'removed' || outcome.kind === 'absent') {
+        await this.leases.end(effect.path);
         return { removed: true, saved: kept, text: '' };
       }
       return { removed: false, saved: kept, text: outcome.detail };
@@ -334,11 +355,16 @@ export class GitWork {
   ): Promise<TaskTree> {
     const known = this.trees.get(task);
     if (known !== undefined && options.fresh !== true) return known;
+    const { path } = options;
+    const run = this.file.id;
+    await this.leases.lease(path, { run, task });
     const tree = await addTaskTree(this.repo, {
-      run: this.file.id,
+      run,
       task,
-      path: options.path,
+      path,
       fresh: options.fresh,
+      sparse: this.file.team.worktree.sparse,
+      ready: async () => (await this.pool?.give({ path, run, task })) ?? null,
       ...this.carried(),
     });
     this.trees.set(task, tree);
@@ -378,27 +404,4 @@ function describeConflicts(files: readonly ConflictFile[]): string {
     return [`${file.path} (${file.kind})`, ...hunks].join('\n');
   });
   return clip(parts.join('\n\n'), GATE_TAIL_BYTES);
-}
-
-const NO_SPACE = /\b(?:ENOSPC|EDQUOT)\b|no space left on device|disk quota exceeded/i;
-const NO_STORAGE = /\b(?:EROFS|EIO)\b|read-only file system/i;
-
-/** A disk that takes nothing more is nobody's failed attempt: it stops the run (exit 75), which is resumed later. */
-export function requireStorage(thrown: unknown): void {
-  const text = `${systemCode(thrown)} ${ensureError(thrown).message}`;
-  const isFull = NO_SPACE.test(text);
-  if (!isFull && !NO_STORAGE.test(text)) return;
-  throw new TroupeError({
-    code: isFull ? 'supervisor/full' : 'supervisor/storage',
-    message: `The disk takes nothing more: ${ensureError(thrown).message}`,
-    hint: 'Make room, then `troupe resume`.',
-    exit: EXIT.storage,
-    cause: thrown,
-  });
-}
-
-export function messageOf(thrown: unknown): string {
-  const error = ensureError(thrown);
-  if (isTroupeError(error) && error.hint !== undefined) return `${error.message}. ${error.hint}`;
-  return error.message;
 }
