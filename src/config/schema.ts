@@ -41,7 +41,7 @@ export const innerPath: z.ZodString = z
 
 /** Of a sparse cone: git takes folders there, and no patterns. */
 export const innerFolder: z.ZodString = innerPath.regex(
-  /^[^*?[\]!\\]+$/,
+  /^[^*?[\]!\n]+$/,
   'expected a folder, without wildcards',
 );
 

@@ -18,6 +18,7 @@ import { treesUnder } from './places.ts';
 import { cassettesFor } from './replay.ts';
 import { runIds } from './run-store.ts';
 import { checkMoney, loadTeam, warningTexts } from './team-file.ts';
+import { treeNotes } from './tree-notes.ts';
 import { untrustedNote } from './trust.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -90,6 +91,7 @@ export async function prepareRun(
   const untrusted = await untrustedNote(workspace);
   const notes = [
     ...warningTexts(loaded, options.teamFile),
+    ...(await treeNotes(repository, team, baseCommit)),
     ...(await dirtNotes(repository)),
     ...(untrusted === null ? [] : [untrusted]),
   ];

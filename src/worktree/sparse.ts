@@ -6,7 +6,6 @@
 import { errors } from './errors.ts';
 import { LIMITS } from './limits.ts';
 import type { Repository } from './repository.ts';
-import { splitZ } from './stage.ts';
 import { type Tree, treeGit } from './tree-check.ts';
 
 /** For a tree whose files are not written yet. The repository's lock is held, since the shared config is written. */
@@ -24,7 +23,7 @@ export async function setCone(
 
 /** As git reads names from lines: quoted, so that a name may hold anything. */
 function cQuoted(folder: string): string {
-  return `"${folder.replaceAll(/["\\]/g, String.raw`\$&`).replaceAll('\n', String.raw`\n`)}"`;
+  return `"${folder.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
 }
 
 /** Those of the folders that the commit does not have. */
@@ -34,11 +33,13 @@ export async function missingFolders(
   folders: readonly string[],
 ): Promise<string[]> {
   if (folders.length === 0) return [];
-  const listed = await repo.git.run({
-    args: ['ls-tree', '-z', '-d', '--name-only', '--full-tree', commit, '--', ...folders],
+  const asked = await repo.git.run({
+    args: ['cat-file', '--batch-check=%(objecttype)', '-z'],
+    stdin: folders.map((folder) => `${commit}:${folder}\0`).join(''),
   });
-  const there = new Set(splitZ(listed.stdout));
-  return folders.filter((folder) => !there.has(folder));
+  // One line for each, since the team file takes no line feed in a folder's name.
+  const kinds = asked.stdout.split('\n');
+  return folders.filter((_folder, index) => kinds[index] !== 'tree');
 }
 
 /** Whether git has written (for whomever) what sparse trees need into the shared config. Throws `git/failed`. */

@@ -14,7 +14,7 @@ import {
 import type { TreeLeases } from './leases.ts';
 
 /** No run can be called so. */
-export const POOL = '_pool';
+const POOL = '_pool';
 
 export interface PoolDeps {
   readonly repo: Repository;
