@@ -64,7 +64,11 @@ async function measure(world, kind, round) {
   const ready =
     kind === 'pool' ? await addReadyTree(repo, { path: waiting, commit: world.old }) : null;
   const request = {
-    ...{ run: 'bench', task: `${kind}-${round}`, path, copies: [], setupLinks: [] },
+    run: 'bench',
+    task: `${kind}-${round}`,
+    path,
+    copies: [],
+    setupLinks: [],
     ...(kind === 'sparse' ? { sparse: ['folder-7'] } : {}),
     ...(ready === null ? {} : { ready: async () => ready }),
   };

@@ -268,7 +268,10 @@ export class GitWork {
     const name = `${SCRATCH}${this.scratchCount}`;
     const path = `${this.file.treesRoot}/${name}`;
     const tree = await addScratchTree(this.repo, {
-      ...{ name, path, commit, sparse: this.file.team.worktree.sparse },
+      name,
+      path,
+      commit,
+      sparse: this.file.team.worktree.sparse,
       ...this.carried(),
     });
     const drop = async (): Promise<void> => {
