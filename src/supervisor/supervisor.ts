@@ -34,12 +34,11 @@ import type {
 import { makeScheduler, setAsideDamaged } from './cron/open.ts';
 import type { CronScheduler } from './cron/scheduler.ts';
 import { markerOf, ProcessHost } from './effects/commands.ts';
-import { GitWork } from './effects/git.ts';
 import { HookRunner } from './effects/hooks.ts';
 import { ViewFiles } from './effects/views.ts';
 import { notHere } from './errors.ts';
 import { GrantBook } from './grants.ts';
-import { SETUP_TIMEOUT_MS, WORKSPACE_SLACK_BYTES } from './limits.ts';
+import { WORKSPACE_SLACK_BYTES } from './limits.ts';
 import { type CompactWish, type Liveness, makeLive, NOT_ALIVE } from './live.ts';
 import { RunLoop } from './loop.ts';
 import { makeBranch } from './make-branch.ts';
@@ -115,9 +114,7 @@ class RunningSupervisor implements Supervisor {
     },
   ) {
     const { book, audit, chain, cron } = parts;
-    this.cron = cron;
-    this.trees = parts.trees;
-    this.chain = chain;
+    [this.cron, this.trees, this.chain] = [cron, parts.trees, chain];
     [this.audit, this.deps, this.book, this.workspace] = [audit, deps, book, workspace];
     this.memory = new MemoryStore(deps.files, `${deps.directory}/workspace/memory`);
     this.packer = new Packer({ ...deps, directory: `${deps.directory}/runs` });
@@ -213,15 +210,15 @@ class RunningSupervisor implements Supervisor {
     const directories = await foldersOf(this.deps, directory, this.memory.path);
     const views = new ViewFiles({ files, clock, logger, directory: `${directory}/views` });
     const format = { codec: this.deps.codec, version: this.deps.version };
-    const blobs = this.blobsIn(directory);
+    const blobs = new BlobStore({
+      files,
+      directory: `${directory}/blobs`,
+      hash: this.deps.sha256,
+    });
     const shared = { clock, logger, views, format, blobs };
-    const taken = {
-      ...this.deps,
-      ...shared,
-      directory: `${directory}/journal`,
-      folder: directory,
-    };
-    const { journal, state, damage } = await takeUp(file, taken);
+    const places = { directory: `${directory}/journal`, folder: directory };
+    const taken = await takeUp(file, { ...this.deps, ...shared, ...places });
+    const { journal, state, damage } = taken;
     const processes = new ProcessHost({
       ...this.deps,
       scope: repository.hash,
@@ -229,15 +226,7 @@ class RunningSupervisor implements Supervisor {
       outputsDirectory: directories.outputs,
       sandbox: sandboxOf(file, this.deps).commands,
     });
-    const git = new GitWork({
-      repo: repository,
-      file,
-      leases: this.trees.leases,
-      pool: await this.trees.poolFor(file),
-      setup: (tree) =>
-        processes.setup(file.team.worktree.setup, { ...tree, timeoutMs: SETUP_TIMEOUT_MS }),
-    });
-    await git.recover();
+    const git = await this.trees.workFor(file, processes);
     if (state.run.startedAt === null) await makeBranch(this.deps.repository, file);
     const live = makeLive({
       startedMonotonic: clock.monotonicMs(),
@@ -270,11 +259,6 @@ class RunningSupervisor implements Supervisor {
         for (const listener of this.liveListeners) listener(file.id, event);
       },
     });
-  }
-
-  private blobsIn(folder: string): BlobStore {
-    const { files, sha256 } = this.deps;
-    return new BlobStore({ files, directory: `${folder}/blobs`, hash: sha256 });
   }
 
   async finished(run: string): Promise<RunRow> {

@@ -2,6 +2,9 @@
 import type { Clock, Logger, Random } from '../../kernel/index.ts';
 import type { RunFile } from '../../protocol/index.ts';
 import type { Repository } from '../../worktree/index.ts';
+import type { ProcessHost } from '../effects/commands.ts';
+import { GitWork } from '../effects/git.ts';
+import { SETUP_TIMEOUT_MS } from '../limits.ts';
 import { TreeLeases } from './leases.ts';
 import { TreePool } from './pool.ts';
 
@@ -19,8 +22,22 @@ export class TreeKeeper {
     this.leases = new TreeLeases(deps.clock);
   }
 
+  /** The git of one run, with what a killed supervisor left of it cleared away. */
+  async workFor(file: RunFile, processes: ProcessHost): Promise<GitWork> {
+    const { setup } = file.team.worktree;
+    const git = new GitWork({
+      repo: this.deps.repository,
+      file,
+      leases: this.leases,
+      pool: await this.poolFor(file),
+      setup: (tree) => processes.setup(setup, { ...tree, timeoutMs: SETUP_TIMEOUT_MS }),
+    });
+    await git.recover();
+    return git;
+  }
+
   /** The pool of the folder that a run's trees lie in; null when it asked for none. */
-  async poolFor(file: RunFile): Promise<TreePool | null> {
+  private async poolFor(file: RunFile): Promise<TreePool | null> {
     const { pool: size = 0, sparse = [] } = file.team.worktree;
     if (size === 0 || sparse.length > 0) return null;
     const folder = file.treesRoot.slice(0, file.treesRoot.lastIndexOf('/'));
