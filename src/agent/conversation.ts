@@ -108,6 +108,14 @@ export class Conversation {
     return fresh.length > 0;
   }
 
+  /** These are dead letters now: no request contains them, unless they come again. */
+  giveUp(positions: readonly number[]): void {
+    const over = new Set(positions);
+    for (const n of over) this.#known.delete(n);
+    this.#waiting = this.#waiting.filter(({ n }) => !over.has(n));
+    this.#bulk = this.#bulk.filter(({ n }) => !over.has(n));
+  }
+
   /** Bulk mail joins when somebody looks for it or nothing else is to be done. */
   admitBulk(): void {
     this.#waiting.push(...this.#bulk);

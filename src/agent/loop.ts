@@ -241,6 +241,7 @@ class Agent {
     this.#parked = true;
     const reply = await this.#recorder.request({ type: 'stuck', ...told });
     if (reply.type === 'failed') throw fromErrorShape(reply.error);
+    if (reply.type === 'noted') this.#conversation.giveUp(reply.gaveUp ?? []);
     return null;
   }
 }

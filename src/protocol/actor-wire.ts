@@ -194,7 +194,8 @@ export type ActorReply =
       readonly result: Extract<SessionEntry, { type: 'result' }>;
       readonly workplace?: Workplace;
     }
-  | { readonly type: 'noted' }
+  /** `gaveUp`: of `stuck`: mailbox positions that are dead letters now, until they are given again. */
+  | { readonly type: 'noted'; readonly gaveUp?: readonly number[] }
   /** The request may go out, for an answer of so many tokens; within `spreadMs`, so that not all go at once. */
   | {
       readonly type: 'granted';

@@ -187,6 +187,8 @@ export interface Live {
   /** By which calls are judged now; null: by the team file alone, for want of a source. */
   policy: PolicySnapshot | null;
   readonly actors: Map<ActorName, LiveActor>;
+  /** Subagents that live, with the fence of the claim in whose tree they work; 0: they only read. */
+  readonly helpers: Map<ActorName, number>;
   readonly acts: Map<CallId, PendingAct>;
   /** Calls that wait for a person, by call. */
   readonly waiting: Map<CallId, WaitingCall>;
@@ -282,6 +284,7 @@ export function makeLive(options: {
   return {
     policy: options.policy ?? null,
     actors: new Map(),
+    helpers: new Map(),
     acts: new Map(),
     waiting: new Map(),
     held: new Map(),

@@ -4,7 +4,7 @@
  *
  * Invariants
  * - A6 What was posted before an interrupt is in the inbox when its handlers run (M5: the next request contains it).
- * - A7 An envelope is given to the agent once per activation, however often it is posted.
+ * - A7 An envelope is given to the agent once per activation, however often it is posted; once more after it was given up.
  */
 import type { TroupeError } from '../../kernel/errors.ts';
 import type {
@@ -204,9 +204,16 @@ class Wire implements ActorPort {
 
   #settle(id: number, reply: ActorReply): void {
     if (reply.type === 'acted' && reply.workplace !== undefined) this.#workplace = reply.workplace;
+    if (reply.type === 'noted' && reply.gaveUp !== undefined) this.#giveUp(reply.gaveUp);
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
     pending?.resolve(reply);
+  }
+
+  /** What has become a dead letter is not the agent's any more; retried, it is new. */
+  #giveUp(positions: readonly number[]): void {
+    for (const n of positions) this.#posted.delete(n);
+    this.#inbox = this.#inbox.filter((envelope) => this.#posted.has(envelope.n));
   }
 
   /** True when it brought an envelope that is new. */

@@ -30,6 +30,7 @@ import { withdrawOf } from './asks/end.ts';
 import { cancelAct } from './commands.ts';
 import { endStopped, parkUnread, tellParent } from './ends.ts';
 import { isOfThisLife } from './fence.ts';
+import { fenceOf } from './helpers.ts';
 import { heldMail, killsAgain, quarantine, retryLater } from './poison.ts';
 import { REPLAY_DIFFERS } from './replay-order.ts';
 import { afterDeath, causeOf, heapMbOf } from './restarts.ts';
@@ -70,6 +71,7 @@ export function startActor(draft: Draft, live: Live, actor: Starting): void {
     quietAt: draft.happening.monotonicMs,
     doom: null,
   });
+  if (kind === 'subagent') live.helpers.set(name, fenceOf(state, actor.parent ?? name));
   const spawn = actor.depth < file.team.limits.depth;
   const skills = skillsFor(profile, file.skills ?? []);
   const tools = toolsOf(profile, toolsForKind(kind, { spawn }), skills.length > 0);
@@ -181,6 +183,7 @@ export function actorExited(
   if (facts === null || actor === undefined || !isOfThisLife(live, event)) return draft;
   live.actors.delete(name);
   for (const [id, held] of live.outlet.queue) if (held.name === name) live.outlet.queue.delete(id);
+  live.helpers.delete(name);
   if (live.halting !== null) return draft;
   if (exit.kind === 'crashed' && exit.code === 'entry-missing') throw programMissing(exit.message);
   draft.about('sup', actor);

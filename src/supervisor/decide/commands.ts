@@ -11,6 +11,7 @@ import { succeeded, toNextGate, verdictOf } from './gates.ts';
 import { gateReport, howItEnded } from './letters.ts';
 import { mergeGateEnded } from './merges.ts';
 import { finishAct } from './results.ts';
+import { opEnded } from './task-ends.ts';
 import { commandTaskEnded, taskGateEnded } from './tasks.ts';
 
 /** What a task is in while its gates run. */
@@ -52,7 +53,7 @@ export function commandEnded(
     return draft;
   }
   const node = state.graph.nodes.get(purpose.task);
-  live.taskOps.delete(purpose.task);
+  opEnded(live, purpose.task);
   // T7: the end of a command that belongs to an older claim means nothing for the task.
   if (node === undefined || node.fence !== purpose.fence) return draft;
   const asks = purpose.kind === 'task' ? 'running' : STAGE[purpose.stage];

@@ -23,6 +23,7 @@ import { commandEnded } from './commands.ts';
 import { askCompaction } from './context.ts';
 import { refusedAsLate } from './fence.ts';
 import { diskFull, holdBack, stopWhenAnswered } from './full-disk.ts';
+import { endStrayHelper } from './helpers.ts';
 import { holdForHooks, hooksEnded } from './hooks-after.ts';
 import { decideSend, deliverNext, settleDead } from './mail.ts';
 import { mergeComputed, nextMerge, refAdvanced } from './merges.ts';
@@ -135,6 +136,7 @@ function nextOf(state: RunState, live: Live, happening: Happening): Draft | null
   }
   return (
     endOrphan(state, live, happening) ??
+    endStrayHelper(state, live, happening) ??
     letOut(state, live, happening) ??
     endQuotas(state, live, happening) ??
     answerNext(state, live, happening) ??

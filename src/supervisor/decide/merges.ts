@@ -20,7 +20,7 @@ import { clip } from '../text.ts';
 import { endByGate, succeeded, toNextGate, verdictOf } from './gates.ts';
 import { addCar, chainOf, nextCar, noteFailure, startTrain, uncouple } from './merge-train.ts';
 import { headOfMerges } from './replay-order.ts';
-import { endAttempt, fail, finish } from './task-ends.ts';
+import { endAttempt, fail, finish, opEnded } from './task-ends.ts';
 
 /** Starts the head of the queue, when nothing else is being merged; null when there is nothing to start. */
 export function nextMerge(state: RunState, live: Live, happening: Happening): Draft | null {
@@ -78,7 +78,7 @@ export function mergeComputed(
   event: { task: TaskId; fence: number; outcome: MergeOutcome },
 ): Draft {
   const draft = new Draft(state, happening).about('git');
-  live.taskOps.delete(event.task);
+  opEnded(live, event.task);
   const node = state.graph.nodes.get(event.task);
   const { outcome } = event;
   if (live.merge !== null && live.merge.cars[0]?.task !== event.task) {
@@ -280,7 +280,7 @@ export function refAdvanced(
   const node = state.graph.nodes.get(event.task);
   // Of an intent that is void; the one that stands is still being carried out.
   if (node?.state === 'merging' && node.merging?.to !== event.to) return draft;
-  live.taskOps.delete(event.task);
+  opEnded(live, event.task);
   if (node === undefined || node.state !== 'merging') {
     live.merge = null;
     leaveQueue(live, event.task);

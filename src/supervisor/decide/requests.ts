@@ -31,6 +31,7 @@ import { tellTeam } from './context.ts';
 import { endStopped } from './ends.ts';
 import { isOfThisLife } from './fence.ts';
 import { refuseAct } from './full-disk.ts';
+import { isOutOfPlace } from './helpers.ts';
 import { afterHooks, hooksFirst } from './hooks.ts';
 import { idleHooks } from './hooks-after.ts';
 import { hasAnswered, reserve, settleSpent, warnOfTurns } from './outlet.ts';
@@ -122,7 +123,7 @@ function answer(asking: Asking, request: ActorRequest, report?: HookReport): Dra
       return becameIdle(asking, reply(asking, draft, { type: 'noted' }), request.why);
     case 'stuck':
       setPhase(asking, 'idle');
-      return stuck(asking, reply(asking, draft, { type: 'noted' }), request);
+      return stuck(asking, draft, request);
     case 'live':
       if (request.event === 'thinking' || request.event === 'tooling') {
         setPhase(asking, request.event);
@@ -132,6 +133,11 @@ function answer(asking: Asking, request: ActorRequest, report?: HookReport): Dra
 }
 
 function judge(asking: Asking, draft: Draft, asked: AskedRequest): Draft {
+  const { state, live, actor } = asking;
+  if (isOutOfPlace(state, live, actor.name)) {
+    const reason = 'the tree that you worked in is not yours any more';
+    return reply(asking, draft, { type: 'refused', reason });
+  }
   const early = looked(asking, draft, asked);
   if (early !== null) return early;
   if (asked.type === 'permit') permit(asking, draft, asked);
@@ -314,11 +320,14 @@ function stuck(
   const text = `${request.message}${request.hint === undefined ? '' : ` (${request.hint})`}`;
   if (request.code === REPLAY_DIFFERS) {
     // What comes after the first difference is another run.
+    reply(asking, draft, { type: 'noted' });
     asking.live.halting ??= { next: 'differs', text };
     return draft.effect({ type: 'halt', graceMs: 0 });
   }
   const node = facts.kind === 'subagent' ? null : heldTask(state, actor.name);
-  lookAgain(asking, parkUnanswered(draft, actor, text));
+  const gaveUp = parkUnanswered(draft, actor, text);
+  reply(asking, draft, { type: 'noted', ...(gaveUp.length === 0 ? {} : { gaveUp }) });
+  lookAgain(asking, gaveUp.length);
   if (node !== null && request.code === 'budget/task') {
     // No attempt would fare better.
     live.dirty.add(node.spec.id);
@@ -374,12 +383,12 @@ function stuck(
 }
 
 /** Mail that its thread was given and could not answer: parked with the reason, so that the run does not wait for it. */
-function parkUnanswered(draft: Draft, actor: LiveActor, why: string): number {
+function parkUnanswered(draft: Draft, actor: LiveActor, why: string): number[] {
   const parked = unread(draft.state.mail, actor.name).filter((one) => actor.posted.has(one.n));
-  if (parked.length === 0) return 0;
+  if (parked.length === 0) return [];
   draft.dead(
     actor.name,
     parked.map((one) => ({ n: one.n, id: one.id, what: 'dead' as const, reason: why })),
   );
-  return parked.length;
+  return parked.map(({ n }) => n);
 }

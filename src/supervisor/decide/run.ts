@@ -129,7 +129,9 @@ export function resumed(
   if (event.damage.length > 0) tellDamage(draft, event.damage);
   for (const actor of state.actors.byName.values()) {
     const { name, incarnation } = actor;
-    if (actor.kind === 'subagent' && actor.phase.kind !== 'ended') {
+    // A subagent lives once: what its end cut short nobody waits for.
+    if (actor.kind === 'subagent') {
+      if (actor.phase.kind === 'ended') continue;
       draft.actor({
         type: 'actor.ended',
         name,

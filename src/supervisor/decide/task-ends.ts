@@ -1,10 +1,19 @@
 /** How a task or an attempt at it ends: one record with the claim released, what it cancels, and the notice (T). */
-import { USER } from '../../kernel/index.ts';
+import { type TaskId, USER } from '../../kernel/index.ts';
 import type { Reason } from '../../protocol/index.ts';
 import { afterEnd, cascade, isTerminal, revivedBy, type TaskNode } from '../../tasks/index.ts';
 import type { Draft } from '../draft.ts';
 import type { Live } from '../live.ts';
 import { noticeTarget } from './roster.ts';
+
+/**
+ * What was in flight for a task has come back. It is looked at again in any case: when the result is of an older claim, what
+ * the claim of now needs could not be begun before.
+ */
+export function opEnded(live: Live, task: TaskId): void {
+  live.taskOps.delete(task);
+  live.dirty.add(task);
+}
 
 /** Has a tree removed, what is unsaved in it saved first; the run does not end before it is done. */
 export function dropTree(

@@ -28,7 +28,7 @@ import { assignment, gateReport } from './letters.ts';
 import { type ClaimTurn, claimTurn, isItsTurn } from './replay-order.ts';
 import { finishAct } from './results.ts';
 import { freeMembers, hire } from './roster.ts';
-import { endAttempt, finish } from './task-ends.ts';
+import { endAttempt, finish, opEnded } from './task-ends.ts';
 
 /** The task that is to be begun next, for whom there is a slot and a worker; null when none can be. */
 export function startable(state: RunState, nowMs: number): TaskNode | null {
@@ -254,9 +254,8 @@ export function treePrepared(
 ): Draft {
   const draft = new Draft(state, happening).about('git');
   const node = state.graph.nodes.get(event.task);
-  live.taskOps.delete(event.task);
+  opEnded(live, event.task);
   if (node === undefined || node.state !== 'running') return draft;
-  live.dirty.add(event.task);
   if (node.fence !== event.fence) return draft;
   const { outcome } = event;
   const act = [...live.acts.values()].find(
@@ -313,9 +312,8 @@ export function treeCommitted(
 ): Draft {
   const draft = new Draft(state, happening).about('git');
   const node = state.graph.nodes.get(event.task);
-  live.taskOps.delete(event.task);
+  opEnded(live, event.task);
   if (node === undefined || node.state !== 'verifying' || node.fence !== event.fence) return draft;
-  live.dirty.add(event.task);
   const { outcome } = event;
   switch (outcome.kind) {
     case 'failed':
@@ -355,7 +353,6 @@ export function commandTaskEnded(
 ): void {
   const { node, outcome } = what;
   const id = node.spec.id;
-  live.dirty.add(id);
   if (succeeded(outcome)) {
     draft.task({
       type: 'task.finished',
@@ -388,7 +385,6 @@ export function taskGateEnded(
   const { node, outcome } = what;
   const progress = live.gates.get(node.spec.id);
   const gate = progress === undefined ? undefined : node.spec.verify[progress.index];
-  live.dirty.add(node.spec.id);
   if (progress === undefined || gate === undefined || gate.kind !== 'command') return;
   const verdict = verdictOf(progress, gate, outcome);
   if (verdict === null) return;

@@ -26,6 +26,9 @@ export interface AskModel {
 
 class Broken extends Error {}
 
+/** Tools that rules and people decide about; those of the team are everybody's. */
+const JUDGED: ReadonlySet<string> = new Set(['bash', 'write_file', 'read_file']);
+
 function hold(holds: boolean, text: string): asserts holds {
   if (!holds) throw new Broken(text);
 }
@@ -190,7 +193,7 @@ export class QueueModel {
   }
 
   #decided(decision: Decision, record: StoredRunRecord, used: Map<string, AskModel>): void {
-    if (decision.effect !== 'allow' || decision.tool === 'complete_task') return;
+    if (decision.effect !== 'allow' || !JUDGED.has(decision.tool)) return;
     const { call, rule, tool, input } = decision;
     const where = `record ${record.s} allows ${call}`;
     hold(!this.#mayRun(call), `P31: ${where} a second time`);
@@ -215,7 +218,8 @@ export class QueueModel {
       );
       hold(covers(grant, input), `P33: ${where} by ${grant.pattern}`);
     } else {
-      hold(name !== null && policy.allow.includes(name), `P19: ${where} by ${rule}`);
+      const byTeam = rule === 'src' && isBelow('src/**', Object(input)['path'] ?? '');
+      hold(byTeam || (name !== null && policy.allow.includes(name)), `P19: ${where} by ${rule}`);
     }
     this.allowed.set(call, { decision, ask });
   }

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
-import { InlineHost } from '../../../src/actors/index.ts';
+import { type ActorHost, InlineHost } from '../../../src/actors/index.ts';
 import { BlobStore, type Journal, openJournal } from '../../../src/journal/index.ts';
 import { asActorName, isTroupeError } from '../../../src/kernel/index.ts';
 import { teamLayer } from '../../../src/permissions/index.ts';
@@ -18,7 +18,8 @@ import type {
   StoredRunRecord,
 } from '../../../src/protocol/index.ts';
 import { AuditBook } from '../../../src/supervisor/audit-book.ts';
-import type { CommandWork } from '../../../src/supervisor/effects/executor.ts';
+import type { CommandWork, TreeWork } from '../../../src/supervisor/effects/executor.ts';
+import type { RunEvent } from '../../../src/supervisor/inbox.ts';
 import { GrantBook, type PolicySource } from '../../../src/supervisor/index.ts';
 import { type Live, makeLive } from '../../../src/supervisor/live.ts';
 import { RunLoop } from '../../../src/supervisor/loop.ts';
@@ -96,6 +97,20 @@ export interface QueueOptions {
   readonly plans: Plans;
   readonly facts: Fact[];
   readonly outside: Outside;
+  /** Default: actors that make the calls of their plans, trees and commands that are ready at once. */
+  readonly parts?: WorldParts;
+}
+
+/** Another team, and another outside for it. */
+export interface WorldParts {
+  readonly file: RunFile;
+  readonly clock: VirtualClock;
+  readonly host: ActorHost;
+  readonly git: TreeWork;
+  readonly processes: CommandWork;
+  /** Where the integration branch is. */
+  readonly tip: string;
+  readonly onRecord: (record: StoredRunRecord) => void;
 }
 
 export class QueueWorld {
@@ -125,7 +140,7 @@ export class QueueWorld {
     journals: readonly [Journal, Journal];
   }) {
     const { options, clock, file, state, records, book, given, audit, journals } = parts;
-    const { disk, facts, outside, plans } = options;
+    const { disk, facts, outside, plans, parts: other } = options;
     this.clock = clock;
     this.state = state;
     this.records = records;
@@ -136,15 +151,15 @@ export class QueueWorld {
     const [journal] = journals;
     const source = policyOf(outside, file);
     this.live = makeLive({
-      startedMonotonic: 0,
-      wallUsedMs: 0,
-      tip: TIP,
+      startedMonotonic: clock.monotonicMs(),
+      wallUsedMs: state.wallMs,
+      tip: other?.tip ?? TIP,
       policy: snapshotOf(outside.policy, file),
       hash: hashText,
       grants: book.grants,
     });
     const said = new Set(records.flatMap(callsSaid));
-    const host = new InlineHost({
+    const planned = new InlineHost({
       clock,
       run: queueRun({
         facts,
@@ -156,13 +171,14 @@ export class QueueWorld {
         deathOf: (name) => this.#deathOf(name).signal,
       }),
     });
+    const host = other?.host ?? planned;
     this.#loop = new RunLoop(state, this.live, {
       clock,
       logger: silent,
       journal,
-      git: instantTrees(),
+      git: other?.git ?? instantTrees(),
       blobs: new BlobStore({ files: disk, directory: '/runs/sim/blobs', hash }),
-      processes: quickCommands(facts),
+      processes: other?.processes ?? quickCommands(facts),
       views: new NoViews({ files: noFiles, clock, logger: silent, directory: '' }),
       format: { codec: new StructuredCodec(), version: 'sim' },
       damage: { known: [], more: Promise.resolve([]) },
@@ -174,6 +190,7 @@ export class QueueWorld {
       onRecord: (record) => {
         records.push(record);
         for (const call of callsSaid(record)) said.add(call);
+        other?.onRecord(record);
       },
       onLive: () => undefined,
     });
@@ -186,8 +203,8 @@ export class QueueWorld {
   static async open(options: QueueOptions): Promise<QueueWorld> {
     const { disk, seed, facts, outside, plans } = options;
     facts.push({ type: 'life' }, { type: 'policy', policy: outside.policy });
-    const clock = new VirtualClock();
-    const file = queueFile(plans);
+    const clock = options.parts?.clock ?? new VirtualClock();
+    const file = options.parts?.file ?? queueFile(plans);
     const state = makeRunState(file);
     const records: StoredRunRecord[] = [];
     const book = new GrantBook(clock);
@@ -225,6 +242,7 @@ export class QueueWorld {
         const stored = record as unknown as StoredRunRecord;
         records.push(stored);
         applyRecord(state, stored);
+        options.parts?.onRecord(stored);
       },
     });
     return new QueueWorld({
@@ -257,6 +275,16 @@ export class QueueWorld {
       quiet = now === seen ? quiet + 1 : 0;
       seen = now;
     }
+  }
+
+  /** Something happens to the run. */
+  post(event: RunEvent): void {
+    this.#loop.post(event);
+  }
+
+  /** A client asks for something; rejects as it is refused. */
+  async ask(make: (token: number) => RunEvent): Promise<unknown> {
+    return (await this.#loop.ask(make)).value;
   }
 
   /** A client answers; what it is told becomes a fact. */

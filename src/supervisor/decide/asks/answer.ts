@@ -7,7 +7,7 @@
  * - P34 Nothing runs on an answer but what the asked digest covers: the call is judged anew just before it runs.
  */
 import { actorOf } from '../../../actors/index.ts';
-import { type CallId, isoTime } from '../../../kernel/index.ts';
+import { type ActorName, type CallId, isoTime } from '../../../kernel/index.ts';
 import {
   ASK_WARN_SHARE,
   type Ask,
@@ -156,11 +156,16 @@ export function renewAsks(draft: Draft): void {
   const expiresAt = isoTime(draft.happening.now + timeoutMs);
   let any = false;
   for (const ask of draft.state.asks.asks.values()) {
-    if (ask.answer !== null) continue;
+    // Subagents ended with the last term, and what only they asked has ended with them.
+    if (ask.answer !== null || !ask.waiters.some(({ actor }) => isMember(draft, actor))) continue;
     any = true;
     draft.ask({ type: 'ask.renewed', id: ask.id, expiresAt });
   }
   if (any) later(draft, timeoutMs);
+}
+
+function isMember({ state }: Draft, name: ActorName): boolean {
+  return actorOf(state.actors, name)?.kind !== 'subagent';
 }
 
 export function revokeGrant(
