@@ -195,6 +195,12 @@ export class RunModel {
     const task = this.tasks.get(change.id);
     hold(task !== undefined, `T: ${change.id} was never added`);
     const where = `${change.type} of ${change.id} in record ${record.s}`;
+    if (change.type === 'task.reopened') {
+      hold(task.state === 'failed', `T3: ${where}: it is ${task.state}`);
+      Object.assign(task, { state: 'verifying', owner: change.by, fence: record.s });
+      for (const id of change.also) Object.assign(this.tasks.get(id) ?? {}, { state: 'open' });
+      return;
+    }
     hold(!ENDS.has(task.state), `T3: ${where}: it is ${task.state}`);
     if (change.type === 'task.claimed') this.#claimed(task, change, record);
     else this.#moved(task, change, where);
@@ -229,7 +235,7 @@ export class RunModel {
 
   #moved(
     task: TaskModel,
-    change: Exclude<TaskChange, { type: 'task.added' | 'task.claimed' }>,
+    change: Exclude<TaskChange, { type: 'task.added' | 'task.claimed' | 'task.reopened' }>,
     where: string,
   ): void {
     const state = (...states: TaskModel['state'][]): void =>

@@ -126,7 +126,7 @@ export class SimRepo {
   }
 }
 
-export const short = (id: string): string => id.replace(/^[bc]+/, '') || 'base';
+const short = (id: string): string => id.replace(/^[bc]+/, '') || 'base';
 
 export function sameFiles(a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): boolean {
   return a.size === b.size && [...a].every(([path, text]) => b.get(path) === text);

@@ -262,6 +262,9 @@ class Played {
       await world.settle();
       if (this.#goesOn(world)) this.#checks.settled(random.next() < 0.1);
     }
+    if (isLast && world.isOver && world.state.run.ended === null) {
+      throw new Error('S6: the last process gave up, and nothing was wrong with its disk');
+    }
     if (!this.#goesOn(world)) return;
     if (isLast) await this.#toTheEnd(world);
     else if (random.next() < 0.4) await this.#stop(world);
