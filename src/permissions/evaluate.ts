@@ -126,14 +126,11 @@ function judge(judging: Judging): Outcome {
   const asked = ruleAgainst(judging, 'ask');
   if (asked !== null) return decided('ask', asked.rule.id, asked.rule.reason ?? asked.reason);
   const closed = closedAsk(judging);
-  if (closed !== null) return decided('ask', 'floor', closed);
+  if (closed !== null) return shut(judging, 'floor', closed);
   const [escalation] = facts.escalations;
   if (escalation !== undefined) {
-    return decided(
-      'ask',
-      'escalation',
-      `the call asks for a limit of its own (${escalation}); nobody gave it that`,
-    );
+    const reason = `the call asks for a limit of its own (${escalation}); nobody gave it that`;
+    return shut(judging, 'escalation', reason);
   }
   const open = openRule(judging);
   if (open !== null)
@@ -149,6 +146,27 @@ function judge(judging: Judging): Outcome {
     byRules: true,
     grantable: false,
   };
+}
+
+/**
+ * P13: an ask that nothing turns into allow. Where what has no rule is denied (`locked`) a person is asked only about what
+ * rules allow as a whole; where nothing may be written (`read-only`) nobody is asked about what could not be read.
+ */
+function shut(judging: Judging, rule: string, reason: string): Outcome {
+  const { facts, policy } = judging;
+  const isUnread = facts.reading.unread;
+  if (isUnread && policy.mode === 'read-only') {
+    return decided('deny', rule, `${reason}; in mode read-only only what can be read is run`);
+  }
+  if (policy.fallback === 'deny' && (isUnread || !isCovered(judging))) {
+    return decided('deny', 'default', `${reason}; the default is deny`);
+  }
+  return decided('ask', rule, reason);
+}
+
+function isCovered(judging: Judging): boolean {
+  if (openRule(judging) !== null) return true;
+  return doubtOf(judging) === null && coverOf(judging).missing === null;
 }
 
 /** What happens for want of a rule: a sandbox or the default may still allow it. */

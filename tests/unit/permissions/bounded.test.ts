@@ -5,7 +5,7 @@ import { factsOf } from '../../../src/permissions/facts.ts';
 import { makePolicy } from '../../../src/permissions/index.ts';
 import { STEPS_MAX } from '../../../src/permissions/limits.ts';
 import { compilePattern, mayMeet } from '../../../src/permissions/wildcard.ts';
-import { bash, layerFrom, REFERENCE, referencePolicy, tool } from './world.ts';
+import { bash, layerFrom, policyFrom, REFERENCE, referencePolicy, tool } from './world.ts';
 
 const PIECES =
   'cd a; |cd ../b; |env |timeout 5 |cat x |git status; |> f |A=1 |$( |a/b/c/d/e/f |../ |* |{a,b} |"d$x" |&& || |( |) |xargs |sudo |find . -exec |bash -c |if x; then |<<E\n|` |${x:- |} |rm -rf |git |[a-z]*/ |~/ |eval |; |a*/b |grep -r |cp |tee |x*y '
@@ -47,7 +47,7 @@ test('P13: no call takes more than its share of steps, and one that does is neve
         if (decision.steps === STEPS_MAX) expect(decision.action).not.toBe('allow');
       },
     ),
-    { numRuns: 150 },
+    { numRuns: 40 },
   );
 });
 
@@ -65,6 +65,42 @@ describe('P13: what was found to be slow', () => {
       expect(decision.action).not.toBe('allow');
       expect(decision.steps).toBeLessThanOrEqual(STEPS_MAX);
     }
+  });
+
+  test.each(['allow', 'ask', 'deny'])('P13: default %s', (fallback) => {
+    const rules = `version: 1
+defaults: { interactive: ${fallback} }
+rules:
+  - { id: no-push, effect: deny, tool: bash, argv: [git, push] }
+  - { id: ask-fetch, effect: ask, tool: bash, argv: [git, fetch] }
+`;
+    const policy = policyFrom(rules);
+    const locked = policyFrom(`mode: locked\n${rules}`);
+    const reads = policyFrom(`mode: read-only\n${rules}`);
+    for (const [long, hidden] of [
+      ['cd ../b; '.repeat(450), 'bash -c "gi""t pu""sh"'],
+      ['env '.repeat(900), 'ls'],
+      ['true;'.repeat(4_000), 'echo'],
+    ] as const) {
+      const text = `${long}${hidden}`;
+      // A deny or an ask rule may be about what was left over, so that no allow and no default counts.
+      expect(bash(text, policy).action, text.slice(0, 20)).toBe(
+        fallback === 'deny' ? 'deny' : 'ask',
+      );
+      expect(bash(text, policy, { attended: false }).action).toBe('deny');
+      expect(bash(text, policy, { sandboxed: true }).action).not.toBe('allow');
+      expect(bash(text, locked).action).toBe('deny');
+      expect(bash(text, reads).action).toBe('deny');
+      expect(bash(`${text}; git push`, policy).action).toBe('deny');
+    }
+  });
+
+  test('P13: what was left over is not allowed by a sandbox or a grant', () => {
+    const auto = policyFrom('version: 1\nmode: auto-in-sandbox\n');
+    const text = `${'cd ../b; '.repeat(450)}ls`;
+    expect(bash('cd ../b; ls', auto, { sandboxed: true }).action).toBe('allow');
+    const decision = bash(text, auto, { sandboxed: true });
+    expect([decision.action, decision.grantable]).toEqual(['ask', false]);
   });
 
   test('what people write stays far below the bound', () => {

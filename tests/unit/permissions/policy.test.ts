@@ -325,3 +325,12 @@ test('P7: links are judged by name and by target (D03 D05), hard links and speci
   expect(shell('cd link && cat .ssh/id_rsa')).toBe('deny');
   expect(shell('echo x > hard')).toBe('ask');
 });
+
+test('a locked actor is asked about what the floor holds only where a rule allows the rest', () => {
+  const write = { path: '.vscode/tasks.json', content: '{}' };
+  const locked = 'version: 1\nmode: locked\n';
+  const rule = 'rules: [{ id: w, effect: allow, tool: write_file, path: "**" }]\n';
+  expect(tool('write_file', write, policyFrom(locked)).action).toBe('deny');
+  expect(tool('write_file', write, policyFrom(`${locked}${rule}`)).action).toBe('ask');
+  expect(tool('write_file', write, policyFrom('version: 1\n')).action).toBe('ask');
+});
