@@ -1,8 +1,8 @@
 /**
  * A recorded run as a file that it can be played from: the answers of its journal, whole, with what people said and what
- * the runtime chose. With `redacted` no secret is in it, by known shapes.
+ * the runtime chose. With `redacted` no secret is in it, by known values and shapes (E2).
  */
-import { mapTexts, SHAPES_ONLY } from '../events/index.ts';
+import { mapTexts } from '../events/index.ts';
 import { BlobStore, readJournal, wholeText } from '../journal/index.ts';
 import { type ActorName, asActorName, USER } from '../kernel/ids.ts';
 import type {
@@ -44,8 +44,9 @@ export async function recordingOf(
   const { redacted } = options;
   const header = { ...reader.header(await treeAtEnd(workspace, view)), redacted };
   const parts: unknown[] = [header, ...reader.lines];
+  const redactor = await workspace.redactor();
   const shown = redacted
-    ? parts.map((part) => mapTexts(part, (text) => SHAPES_ONLY.text(text)))
+    ? parts.map((part) => mapTexts(part, (text) => redactor.text(text)))
     : parts;
   return { header, text: `${shown.map((part) => JSON.stringify(part)).join('\n')}\n` };
 }

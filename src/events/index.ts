@@ -16,6 +16,6 @@ export {
   type SubscribeOptions,
 } from './hub.ts';
 export { secretsOfEnvironment } from './known-secrets.ts';
-export { makeRedactor, mapTexts, type Redactor, SHAPES_ONLY } from './redact.ts';
+export { makeRedactor, mapTexts, REDACTED, type Redactor, SHAPES_ONLY } from './redact.ts';
 export { makeRedactStream, type RedactStream } from './redact-stream.ts';
 export { matchesAny, matchesTopic } from './topic.ts';

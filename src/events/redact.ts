@@ -19,7 +19,8 @@ import {
 } from './secret-names.ts';
 import { SECRET_SHAPES, type SecretShape } from './secret-table.ts';
 
-const MARK = '[redacted]';
+/** What stands where a secret was. */
+export const REDACTED = '[redacted]';
 
 export interface Redactor {
   text(text: string): string;
@@ -46,7 +47,7 @@ export function makeRedactor(secrets: Iterable<string> = []): Redactor {
       // What one string tells to be a secret may stand in another without its name.
       const echoes = knownPattern([...told].slice(0, ECHOES_MAX));
       if (echoes === null) return shown as typeof value;
-      return redactData(shown, (one) => one.replaceAll(echoes, MARK)) as typeof value;
+      return redactData(shown, (one) => one.replaceAll(echoes, REDACTED)) as typeof value;
     },
   };
 }
@@ -76,7 +77,7 @@ export function without(
   let at = from;
   for (const [start, end] of spans) {
     if (end <= at || start >= to) continue;
-    shown += `${text.slice(at, Math.max(at, start))}${MARK}`;
+    shown += `${text.slice(at, Math.max(at, start))}${REDACTED}`;
     at = Math.min(end, to);
   }
   return shown + text.slice(at, to);
@@ -157,7 +158,7 @@ function redactList(list: readonly unknown[], change: (text: string) => string):
 
 /** Of a value under the name of a secret: texts, also in a list. */
 function hidden(value: unknown, change: (text: string) => string): unknown {
-  if (typeof value === 'string') return value === '' ? '' : MARK;
+  if (typeof value === 'string') return value === '' ? '' : REDACTED;
   return Array.isArray(value)
     ? value.map((item) => hidden(item, change))
     : redactData(value, change);

@@ -6,6 +6,8 @@ import type { RunRow } from '../../src/protocol/index.ts';
 import { makeWorld, type World } from './cli-world.ts';
 
 const TOKEN = `ghp_${'a1B2c3D4e5'.repeat(4)}`;
+/** Of no shape: known to whoever recorded it by the name of a variable. */
+const KNOWN = 'orchid lantern 42 & more';
 
 const worlds: World[] = [];
 afterEach(() => {
@@ -42,7 +44,8 @@ sections:
 function recorded(): World {
   const world = makeWorld();
   worlds.push(world);
-  world.write('secrets.txt', `token ${TOKEN}\n`);
+  world.write('secrets.txt', `token ${TOKEN}\nuse ${KNOWN} twice: ${KNOWN}\n`);
+  (world.env as Record<string, string>)['MY_SERVICE_TOKEN'] = KNOWN;
   world.write('team.yaml', TEAM);
   world.write('script.yaml', SCRIPT);
   world.git('add', 'secrets.txt');
@@ -116,8 +119,12 @@ describe('replay', () => {
     expect(out.code, out.stderr).toBe(0);
     const cassette = readFileSync(join(world.repo, 'r1.cassette.jsonl'), 'utf8');
     expect(cassette).not.toContain(TOKEN);
+    expect(cassette).not.toContain('orchid');
+    expect(cassette).toContain('use [redacted] twice: [redacted]');
     expect(cassette).toContain('[redacted]');
     world.git('clone', '-q', world.repo, join(world.root, 'clone'));
+    // Who plays it does not know that value.
+    delete (world.env as Record<string, string>)['MY_SERVICE_TOKEN'];
     const played = world.at(
       join(world.root, 'clone'),
       'replay',

@@ -1,5 +1,5 @@
 /** A request of a replay beside the recorded one, which is built anew from the recorded transcript. Pure. */
-import { mapTexts, SHAPES_ONLY } from '../../events/index.ts';
+import { mapTexts, REDACTED, SHAPES_ONLY } from '../../events/index.ts';
 import type {
   ActorKind,
   Message,
@@ -63,7 +63,7 @@ function comparePrompt(about: Comparing, step: Step, request: ProviderRequest): 
   }
   const clean = cleaner(about.track);
   const was = normalText(words.system, recordedPlaces(about.track));
-  const found = firstDifference(was, normalText(clean(request.system), about.places));
+  const found = differs(was, normalText(clean(request.system), about.places));
   if (found !== null) return shown('its system prompt', found);
   const names = request.tools.map((tool) => tool.name);
   const tools = firstDifference((words.tools ?? []).join('\n'), names.join('\n'));
@@ -99,9 +99,34 @@ function compareMessages(
   const own = track.header.redacted
     ? (mapTexts(request.messages, (text) => SHAPES_ONLY.text(text)) as readonly Message[])
     : request.messages;
-  const found = firstDifference(was, normalMessages(own, { ...options, places }));
+  const found = differs(was, normalMessages(own, { ...options, places }));
   if (found === null) return null;
   return { ...shown('its messages', found), note: exactness(about, step, recorded) };
+}
+
+/** A secret that was taken out by its value is known to whoever recorded it, and perhaps to nobody here. */
+function differs(was: string, own: string): ReturnType<typeof firstDifference> {
+  if (!was.includes(REDACTED)) return firstDifference(was, own);
+  const recorded = was.split('\n');
+  const lines = own.split('\n').map((line, at) => {
+    const before = recorded[at] ?? '';
+    return isSaidBy(before, line) ? before : line;
+  });
+  return firstDifference(was, lines.join('\n'));
+}
+
+/** Whether the line says what is left of the recorded one, in order. */
+function isSaidBy(recorded: string, line: string): boolean {
+  const pieces = recorded.split(REDACTED);
+  const [first = '', last = ''] = [pieces[0], pieces.at(-1)];
+  if (pieces.length === 1 || !line.startsWith(first) || !line.endsWith(last)) return false;
+  let from = first.length;
+  for (const piece of pieces.slice(1, -1)) {
+    const at = line.indexOf(piece, from);
+    if (at < 0) return false;
+    from = at + piece.length;
+  }
+  return from + last.length <= line.length;
 }
 
 function shown(what: string, found: NonNullable<ReturnType<typeof firstDifference>>): Difference {
