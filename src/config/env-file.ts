@@ -12,6 +12,8 @@ export interface EnvEntry {
 export interface EnvFile {
   readonly path: string;
   readonly entries: Readonly<Record<string, EnvEntry>>;
+  /** Lines that say nothing that can be read. */
+  readonly odd?: readonly number[];
 }
 
 /** Names with our prefix that are taken from it: keys, addresses, models. */
@@ -35,13 +37,34 @@ export function readEnvFile(
     if (isLess || !/^[A-Za-z_]\w*$/.test(name)) continue;
     entries[name] = { value: value.trim(), line: lineOf(name, text) };
   }
-  return { path, entries };
+  const odd = oddLines(text);
+  return { path, entries, ...(odd.length === 0 ? {} : { odd }) };
 }
 
 /** The last word on it stands. */
 function lineOf(name: string, text: string): number {
   const begins = new RegExp(`^\\s*(?:export\\s+)?${name}\\s*=`);
   return text.split('\n').findLastIndex((line) => begins.test(line)) + 1;
+}
+
+/** Name, `=`, and a value that may stand in quotes over several lines. */
+const ASSIGNMENT =
+  /[ \t]*(?:export[ \t]+)?[A-Za-z_][\w.-]*[ \t]*=[ \t]*(?:"[^"]*"|'[^']*'|`[^`]*`)?[^\n]*(?:\n|$)/y;
+
+/** Lines, from 1, that are no assignment, no comment and not empty: perhaps a key that is written in another way. */
+function oddLines(text: string): number[] {
+  const odd: number[] = [];
+  for (let at = 0, line = 1; at < text.length; ) {
+    ASSIGNMENT.lastIndex = at;
+    const newline = text.indexOf('\n', at);
+    const end = newline < 0 ? text.length : newline + 1;
+    const taken = ASSIGNMENT.exec(text)?.[0];
+    const next = taken === undefined ? end : at + taken.length;
+    if (taken === undefined && !/^[ \t\r\uFEFF]*(?:#|$)/.test(text.slice(at, end).trimEnd()))
+      odd.push(line);
+    for (; at < next; at += 1) if (text[at] === '\n') line += 1;
+  }
+  return odd;
 }
 
 /** `TROUPE_…` in it that Troupe does not take from there. */

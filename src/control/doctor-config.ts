@@ -72,6 +72,15 @@ function fileFindings(
   if (workspace === null || envFile === 'missing') return findings;
   const path = `${workspace}/.env`;
   findings.push(good('.env', `${path}: ${envFile}`));
+  const odd = sources.envFile?.odd ?? [];
+  if (odd.length > 0) {
+    const more = odd.length > ODD_SHOWN ? ` and ${odd.length - ODD_SHOWN} more` : '';
+    const lines = `${odd.length === 1 ? 'line' : 'lines'} ${odd.slice(0, ODD_SHOWN).join(', ')}${more}`;
+    findings.push({
+      ...good('.env', `${path}: ${lines}: no NAME=value, so nothing is taken from there`),
+      repair: 'Write NAME=value, or # before what is a note.',
+    });
+  }
   for (const { name, line } of sources.envFile === undefined ? [] : passedOver(sources.envFile)) {
     findings.push({
       ...good('.env', `${path}:${line}: ${name} is not taken from here`),
@@ -80,6 +89,9 @@ function fileFindings(
   }
   return findings;
 }
+
+/** Of lines that say nothing. */
+const ODD_SHOWN = 5;
 
 /** A variable that can't be used is told and left out, until the rest can be read. */
 function resolveWhatCan(sources: ConfigSources): {

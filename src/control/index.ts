@@ -33,6 +33,7 @@ export type { ControlDeps, Holder, LiveSource } from './deps.ts';
 export { type Desk, type JudgeOf } from './desk.ts';
 export { type DiffAnswer, type DiffQuery, diffOf } from './diff.ts';
 export { examine, sandboxFinding } from './doctor.ts';
+export { examineMemory } from './doctor-policy.ts';
 export { errors as controlErrors } from './errors.ts';
 export { eventsOfRun, followEvents } from './events.ts';
 export { type ExportEntry, exportRun, type RunExport } from './export.ts';

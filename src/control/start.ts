@@ -12,8 +12,9 @@ import {
   type Repository,
   resolveBase,
 } from '../worktree/index.ts';
-import { requirePolicy } from './doctor-policy.ts';
+import { examineMemory, requirePolicy } from './doctor-policy.ts';
 import { errors } from './errors.ts';
+import { hooksOfRun } from './hooks.ts';
 import { treesUnder } from './places.ts';
 import { cassettesFor } from './replay.ts';
 import { runIds } from './run-store.ts';
@@ -88,12 +89,16 @@ export async function prepareRun(
     createdAt: isoTime(deps.clock.now()),
     troupe: deps.version,
   };
+  // The supervisor reads them again; what guards nothing is said before a run is announced.
+  await hooksOfRun(workspace, places.userConfig, file);
   const untrusted = await untrustedNote(workspace);
+  const untold = await examineMemory(deps, places);
   const notes = [
     ...warningTexts(loaded, options.teamFile),
     ...(await treeNotes(repository, team, baseCommit)),
     ...(await dirtNotes(repository)),
     ...(untrusted === null ? [] : [untrusted]),
+    ...untold.map(({ detail }) => `memory: ${detail}`),
   ];
   return { file, beside, notes };
 }

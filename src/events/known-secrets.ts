@@ -2,8 +2,14 @@
 import { KNOWN_MAX, SECRET_MIN } from './limits.ts';
 import { isPlaceholder, isSecretName } from './secret-names.ts';
 
+export interface Known {
+  readonly pattern: RegExp;
+  /** Those that are more than one word. */
+  readonly spaced: readonly string[];
+}
+
 /** Null when there are none. */
-export function knownPattern(secrets: Iterable<string>): RegExp | null {
+export function knownSecrets(secrets: Iterable<string>): Known | null {
   const forms = new Set<string>();
   for (const secret of [...new Set(secrets)].slice(0, KNOWN_MAX)) {
     if (secret.length < SECRET_MIN) continue;
@@ -11,7 +17,24 @@ export function knownPattern(secrets: Iterable<string>): RegExp | null {
   }
   if (forms.size === 0) return null;
   const longestFirst = [...forms].toSorted((a, b) => b.length - a.length);
-  return new RegExp(longestFirst.map(escaped).join('|'), 'g');
+  return {
+    pattern: new RegExp(longestFirst.map(escaped).join('|'), 'g'),
+    spaced: longestFirst.filter((form) => /\s/.test(form)),
+  };
+}
+
+/** From where on the end of the text may be the beginning of one; its length: nowhere. */
+export function beginsAt(spaced: readonly string[], text: string, from: number): number {
+  let first = text.length;
+  for (const form of spaced) {
+    const start = Math.max(from, text.length - form.length + 1);
+    let at = text.indexOf(form[0] ?? '', start);
+    while (at >= 0 && at < first) {
+      if (form.startsWith(text.slice(at))) first = at;
+      at = text.indexOf(form[0] ?? '', at + 1);
+    }
+  }
+  return first;
 }
 
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\/-]/g, '\\$&');

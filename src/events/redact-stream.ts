@@ -49,6 +49,9 @@ export function makeRedactStream(redactor: Redactor): RedactStream {
     seen += fresh;
     const cut = wholeUpTo();
     const waiting = seen.length - cut;
+    // What may become a known value is never longer than that value.
+    if (redactor.begins(seen, given) === cut && cut < seen.length)
+      return cut > given ? give(cut) : '';
     const max = cut < seen.length && openPem() !== null ? PEM_MAX : STREAM_WINDOW;
     if (waiting <= max) return cut > given ? give(cut) : '';
     return overflow();
@@ -79,7 +82,7 @@ export function makeRedactStream(redactor: Redactor): RedactStream {
   function wholeUpTo(): number {
     let word = seen.length;
     while (word > given && !/\s/.test(seen[word - 1] ?? '')) word -= 1;
-    return Math.max(given, Math.min(word, openPem() ?? word));
+    return Math.max(given, Math.min(word, openPem() ?? word, redactor.begins(seen, given)));
   }
 
   return {

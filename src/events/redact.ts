@@ -6,7 +6,7 @@
  * - E2 No string of an event's data, nor of what a reading command prints of a run, is shown before it went through here.
  * - E5 It takes time in proportion to the text, whatever the text is.
  */
-import { knownPattern } from './known-secrets.ts';
+import { beginsAt, knownSecrets } from './known-secrets.ts';
 import { ECHOES_MAX } from './limits.ts';
 import { pemBlocks } from './pem-blocks.ts';
 import {
@@ -28,16 +28,19 @@ export interface Redactor {
   data<T>(value: T, after?: (text: string) => string): T;
   /** Places of secrets, in order, none touching another. */
   spans(text: string): Span[];
+  /** From where on, at `from` or later, a text that goes on may hold a known value of several words; its length: nowhere. */
+  begins(text: string, from: number): number;
 }
 
 /** Knows `secrets` besides what has the shape of one. */
 export function makeRedactor(secrets: Iterable<string> = []): Redactor {
-  const known = knownPattern(secrets);
-  const spans = (text: string): Span[] => merged(found(text, known));
+  const known = knownSecrets(secrets);
+  const spans = (text: string): Span[] => merged(found(text, known?.pattern ?? null));
   const text = (shown: string): string => without(shown, spans(shown));
   return {
     spans,
     text,
+    begins: (shown, from) => (known === null ? shown.length : beginsAt(known.spaced, shown, from)),
     data(value, after = same) {
       const told = new Set<string>();
       const shown = redactData(value, (one) => {
@@ -45,7 +48,7 @@ export function makeRedactor(secrets: Iterable<string> = []): Redactor {
         return after(text(one));
       });
       // What one string tells to be a secret may stand in another without its name.
-      const echoes = knownPattern([...told].slice(0, ECHOES_MAX));
+      const echoes = knownSecrets([...told].slice(0, ECHOES_MAX))?.pattern ?? null;
       if (echoes === null) return shown as typeof value;
       return redactData(shown, (one) => one.replaceAll(echoes, REDACTED)) as typeof value;
     },
@@ -105,7 +108,7 @@ function found(text: string, known: RegExp | null): Span[] {
 function echoesOf(text: string, assigned: readonly Span[]): Span[] {
   const values = assigned.map(([start, end]) => text.slice(start, end));
   const long = values.filter((value) => value.length >= 8).slice(0, ECHOES_MAX);
-  const pattern = knownPattern(long);
+  const pattern = knownSecrets(long)?.pattern ?? null;
   if (pattern === null) return [];
   return [...text.matchAll(pattern)].map(
     ({ index, 0: { length } }): Span => [index, index + length],

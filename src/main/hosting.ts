@@ -126,6 +126,7 @@ async function renewableSettings(opened: Workspace): Promise<RenewableSettings> 
     text: (text) => current.redactor.text(text),
     data: (value, after) => current.redactor.data(value, after),
     spans: (text) => current.redactor.spans(text),
+    begins: (text, from) => current.redactor.begins(text, from),
   };
   return {
     workspace: { ...opened, redactor: () => Promise.resolve(redactor) },

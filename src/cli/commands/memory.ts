@@ -1,11 +1,15 @@
 /** `troupe memory [QUERY]`. */
-import { memoryRows, recalled } from '../../control/index.ts';
+import { examineMemory, memoryRows, recalled } from '../../control/index.ts';
 import { EXIT, type ExitCode } from '../../kernel/errors.ts';
 import type { Context } from '../context.ts';
-import { safeLine } from '../text/safe.ts';
+import { safeLine, safeText } from '../text/safe.ts';
 
 export async function run(context: Context, args: readonly string[]): Promise<ExitCode> {
-  const rows = await memoryRows(await context.workspace());
+  const workspace = await context.workspace();
+  for (const { detail, repair } of await examineMemory(workspace.deps, workspace.places)) {
+    context.io.err.write(`troupe: ${safeText(detail)}\n  ${repair}\n`);
+  }
+  const rows = await memoryRows(workspace);
   if (context.json) {
     context.printJson(rows);
     return EXIT.ok;

@@ -142,3 +142,27 @@ test('what can not be used is told with file and line, and an address is not quo
     message: 'expected an address such as https://host/v1',
   });
 });
+
+test('lines that say nothing are named, whatever else is in the file', () => {
+  const text = [
+    '\uFEFF# a note',
+    'A=1',
+    '  export B = "two',
+    'lines # of = it"  # and a note',
+    'ANTHROPIC_API_KEY: sk-1',
+    '',
+    "C='x",
+    "y'",
+    'export D',
+    '=nothing',
+    'E=`a',
+    'b`\r',
+    '   \t',
+    'set F=1',
+    "G='not closed",
+    'H=1',
+  ].join('\n');
+  expect(readEnvFile('/w/.env', text, parseEnv).odd).toEqual([5, 9, 10, 14]);
+  expect(readEnvFile('/w/.env', 'A=1\n\n# b\n', parseEnv).odd).toBeUndefined();
+  expect(readEnvFile('/w/.env', 'oops', parseEnv).odd).toEqual([1]);
+});
