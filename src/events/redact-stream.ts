@@ -71,13 +71,7 @@ export function makeRedactStream(redactor: Redactor): RedactStream {
     return shown;
   }
 
-  function openPem(): number | null {
-    const at = seen.lastIndexOf('-----BEGIN ');
-    if (at < given || at < 0) return null;
-    const block = pemBlocks(seen).at(-1);
-    if (block === undefined) return seen.length - at <= 80 ? at : null;
-    return block.open ? at : null;
-  }
+  const openPem = (): number | null => openPemIn(seen, given);
 
   function wholeUpTo(): number {
     let word = seen.length;
@@ -95,4 +89,13 @@ export function makeRedactStream(redactor: Redactor): RedactStream {
       return shown;
     },
   };
+}
+
+/** Where a private key begins that has no end yet. */
+function openPemIn(seen: string, given: number): number | null {
+  const at = seen.lastIndexOf('-----BEGIN ');
+  if (at < given || at < 0) return null;
+  const block = pemBlocks(seen).at(-1);
+  if (block === undefined) return seen.length - at <= 80 ? at : null;
+  return block.open ? at : null;
 }

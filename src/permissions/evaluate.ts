@@ -164,10 +164,8 @@ function shut(judging: Judging, rule: string, reason: string): Outcome {
   return decided('ask', rule, reason);
 }
 
-function isCovered(judging: Judging): boolean {
-  if (openRule(judging) !== null) return true;
-  return doubtOf(judging) === null && coverOf(judging).missing === null;
-}
+const isCovered = (judging: Judging): boolean =>
+  openRule(judging) !== null || (doubtOf(judging) === null && coverOf(judging).missing === null);
 
 /** What happens for want of a rule: a sandbox or the default may still allow it. */
 function without(judging: Judging, rule: string, reason: string, grantable = false): Outcome {

@@ -49,7 +49,7 @@ function watched() {
     /** All that was told, as one text; fragments joined. */
     shown: () => ({
       all: JSON.stringify(seen),
-      text: seen.map(({ data }) => String((data as { text?: unknown }).text ?? '')).join(''),
+      text: seen.map(({ data }) => (data as { text?: string }).text ?? '').join(''),
     }),
   };
 }
