@@ -12,6 +12,7 @@ import type {
   MergeOutcome,
   TreeOutcome,
 } from '../../../src/supervisor/inbox.ts';
+import type { TreeLeases } from '../../../src/supervisor/trees/leases.ts';
 import { MemoryFiles } from '../../../src/testing/memory-files.ts';
 import type { SeededRandom } from '../../../src/testing/seeded-random.ts';
 import type { VirtualClock } from '../../../src/testing/virtual-clock.ts';
@@ -39,7 +40,10 @@ export class SimGit implements TreeWork {
     this.#clock = options.clock;
     this.#random = options.random;
     const { file } = options;
-    this.#work = new GitWork({ repo: this.#repository(), file, setup: async () => null });
+    // Of trees nothing is asked of it.
+    const leases = {} as TreeLeases;
+    const setup = async () => null;
+    this.#work = new GitWork({ repo: this.#repository(), file, setup, leases, pool: null });
   }
 
   async prepare({ task, fence, path, mode }: Of<'prepare'>): Promise<TreeOutcome> {
@@ -155,6 +159,10 @@ export class SimGit implements TreeWork {
     const { repo } = outside;
     const answer = (args: readonly string[]): { code: number; stdout: string; stderr: string } => {
       const [command = '', ...rest] = args;
+      if (command === 'merge-base' && rest[0] === '--is-ancestor') {
+        const [old = '', now = ''] = rest.slice(-2);
+        return { code: repo.contains(now, old) ? 0 : 1, stdout: '', stderr: '' };
+      }
       if (command !== 'update-ref') throw new Error(`no git ${args.join(' ')} here`);
       const [ref = '', to = '', from] = rest.slice(rest.indexOf('-m') + 2);
       // Somebody else may be faster, in the last moment.
