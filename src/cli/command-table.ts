@@ -150,17 +150,20 @@ const checking: readonly CommandSpec[] = [
     name: 'doctor',
     args: [],
     summary:
-      'say what is wrong with journals, mail and settings, what holds commands, and what to do about it',
+      'say what is wrong with journals, trees, processes, settings and more, and what to do about it; mend what is safe',
     details:
-      'Shows each setting with where it is from, and never a key. Changes nothing, and may be used while a run goes on.\n' +
-      'Ends with 1 when something is wrong.',
+      'Shows each setting with where it is from, and never a key. Without --repair it changes nothing, and may be used while\n' +
+      'a run goes on. --repair waits for nobody: while a supervisor works here nothing is mended.\n' +
+      'Ends with 1 when something is wrong, or is left.',
     options: [
+      { flags: '--repair', description: 'mend what no work and no record can be lost by' },
+      { flags: '--dry-run', description: 'say what --repair would do' },
       {
         flags: '--probe-sandbox',
         description: 'try to break out of the sandbox of this machine, and tell each attempt',
       },
     ],
-    examples: ['troupe doctor', 'troupe doctor --json', 'troupe doctor --probe-sandbox'],
+    examples: ['troupe doctor', 'troupe doctor --repair --dry-run', 'troupe doctor --json'],
     load: () => import('./commands/doctor.ts'),
   },
   {

@@ -1,5 +1,6 @@
 /** What everything in this room is given: ports, and the little that another process must tell. */
 import type { Clock, Codec, Exec, Files, Random, SandboxReport } from '../kernel/ports.ts';
+import type { ParentFile } from '../protocol/shapes.ts';
 import type { StatusResult } from '../protocol/wire.ts';
 import type { Places } from './places.ts';
 
@@ -19,6 +20,24 @@ export interface LiveSource {
   socketPath(places: Places): Promise<string>;
 }
 
+/** A lock file of a supervisor. `unseen`: its holder can't be looked at from here; `unreadable`: nobody can tell whose it is. */
+export interface LockRow {
+  readonly path: string;
+  readonly pid: number | null;
+  readonly acquiredAt: string | null;
+  readonly state: 'alive' | 'dead' | 'unseen' | 'unreadable';
+}
+
+/** What only the machine knows of supervisors and of what they leave; for the doctor. */
+export interface MachineLook {
+  locks(places: Places): Promise<readonly LockRow[]>;
+  /** Keeps every supervisor away until it is released; null when one is there. */
+  hold(places: Places): Promise<{ release(): Promise<void> } | null>;
+  /** Processes that carry this marker, or one below it. */
+  marked(marker: string): Promise<readonly number[]>;
+  parent(places: Places): (ParentFile & { readonly alive: boolean }) | null;
+}
+
 export interface ControlDeps {
   readonly files: Files;
   readonly exec: Exec;
@@ -32,6 +51,8 @@ export interface ControlDeps {
   /** Version of this Troupe, written into `run.json`. */
   readonly version: string;
   readonly live: LiveSource;
+  /** Left out: what lies on the machine is not looked at. */
+  readonly machine?: MachineLook;
   /** Of the syntax of `.env`. Left out: no `.env` is read. */
   readonly parseEnv?: (text: string) => Readonly<Record<string, string | undefined>>;
   /** Folder of the skills that come with Troupe; left out: none. */

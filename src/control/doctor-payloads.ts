@@ -1,8 +1,8 @@
 /** The doctor's look at payloads that records hold by reference (M8): each one that is wrong, with who needs it. */
 import { readJournal } from '../journal/index.ts';
 import { isTroupeError, systemCode } from '../kernel/errors.ts';
+import { fine, type Look } from './doctor-mend.ts';
 import { listFolder } from './files.ts';
-import type { Finding } from './finding.ts';
 import { blobsOf } from './payloads.ts';
 import { blobsFolder, journalFolder } from './places.ts';
 import type { Workspace } from './workspace.ts';
@@ -10,13 +10,19 @@ import type { Workspace } from './workspace.ts';
 /** Named by at most so many of the records that need it. */
 const NEEDED_BY_MAX = 3;
 
-/** None when the run has no payloads. Rejects only for errors of the file system. */
-export async function examinePayloads(workspace: Workspace, run: string): Promise<Finding[]> {
+/**
+ * None when the run has no payloads. `whole`: of its journal no record is lost, so that what none names is needed by none.
+ * Rejects only for errors of the file system.
+ */
+export async function examinePayloads(
+  workspace: Workspace,
+  { run, whole }: { readonly run: string; readonly whole: boolean },
+): Promise<Look[]> {
   const { files } = workspace.deps;
   const check = `payloads of ${run}`;
   const needed = await neededBy(workspace, run);
   const blobs = blobsOf(workspace, run);
-  const findings: Finding[] = [];
+  const findings: Look[] = [];
   for (const [blob, places] of needed) {
     try {
       await blobs.get(blob);
@@ -33,8 +39,13 @@ export async function examinePayloads(workspace: Workspace, run: string): Promis
   const there = await listFolder(files, blobsFolder(workspace.places, run));
   const orphans = there.filter((name) => !needed.has(name));
   if (orphans.length > 0) {
-    const detail = `named by no record: ${orphans.join(', ')}`;
-    findings.push({ check, ok: true, detail, repair: ORPHANS });
+    const look = fine(check, `named by no record: ${orphans.join(', ')}`, ORPHANS);
+    const act = async (): Promise<string> => {
+      const folder = blobsFolder(workspace.places, run);
+      for (const name of orphans) await files.remove(`${folder}/${name}`);
+      return 'removed';
+    };
+    findings.push(whole ? { ...look, mend: { will: 'remove them', act } } : look);
   }
   if (findings.every(({ ok }) => ok) && needed.size > 0) {
     findings.unshift({

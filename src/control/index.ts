@@ -29,10 +29,11 @@ export {
   makeCronHost,
 } from './cron.ts';
 export { localZone, nextSlots } from './cron-next.ts';
-export type { ControlDeps, Holder, LiveSource } from './deps.ts';
+export type { ControlDeps, Holder, LiveSource, MachineLook } from './deps.ts';
 export { type Desk, type JudgeOf } from './desk.ts';
 export { type DiffAnswer, type DiffQuery, diffOf } from './diff.ts';
-export { examine, sandboxFinding } from './doctor.ts';
+export { examineAndMend, sandboxFinding } from './doctor.ts';
+export type { DoctorMode } from './doctor-mend.ts';
 export { examineMemory } from './doctor-policy.ts';
 export { errors as controlErrors } from './errors.ts';
 export { eventsOfRun, followEvents } from './events.ts';

@@ -18,6 +18,7 @@ export {
   wholeText,
 } from './blobs.ts';
 export type { CompactOptions, Worth } from './compact.ts';
+export { crc32 } from './crc32.ts';
 export { damagedLines } from './damaged.ts';
 export type { JournalErrorCode } from './errors.ts';
 export { type FollowJournalOptions, followJournal } from './follow.ts';

@@ -5,13 +5,18 @@ import { connectAt, type Io, type Machine } from '../cli/index.ts';
 import {
   type ControlDeps,
   type LiveSource,
+  type MachineLook,
   openWorkspace,
   userConfigFolder,
   type Workspace,
 } from '../control/index.ts';
 import type { Files } from '../kernel/index.ts';
 import {
+  acquireLock,
   CryptoRandom,
+  findMarked,
+  listLocks,
+  makeProcessReader,
   NodeExec,
   NodeFiles,
   NodeProcessTable,
@@ -30,6 +35,7 @@ const STATUS_MS = 1_500;
 
 export function makeMachine(io: Io, version: string): Machine {
   const files = new NodeFiles();
+  const look = makeMachineLook(files);
   const deps: ControlDeps = {
     files,
     exec: new NodeExec(),
@@ -40,6 +46,7 @@ export function makeMachine(io: Io, version: string): Machine {
     codec: new StructuredCodec(),
     version,
     live: makeLiveSource(io, files),
+    machine: look,
     parseEnv,
     ownedByAdmin,
     shippedSkills: fileURLToPath(new URL('../../skills', import.meta.url)),
@@ -73,16 +80,36 @@ export function makeMachine(io: Io, version: string): Machine {
       const { launchParent } = await import('./launch.ts');
       await launchParent(io, places, adopt);
     },
-    parent: ({ places }) => {
-      const note = readNote(places.state);
-      return note === null ? null : { ...note, alive: isThere(note) };
-    },
+    parent: ({ places }) => look.parent(places),
     forgetParent: ({ places }) => removeNote(places.state),
     hosting: {
       async open(workspace, logger) {
         const { openHosted } = await import('./hosting.ts');
         return openHosted(io, workspace, logger);
       },
+    },
+  };
+}
+
+function makeMachineLook(files: Files): MachineLook {
+  const [clock, random, processes] = [
+    new SystemClock(),
+    new CryptoRandom(),
+    new NodeProcessTable(),
+  ];
+  const reader = makeProcessReader();
+  return {
+    locks: (places) => listLocks({ files, processes }, places.state),
+    async hold(places) {
+      const lock = await acquireLock({ files, clock, random, processes }, places.state);
+      return 'heldBy' in lock ? null : lock;
+    },
+    async marked(marker) {
+      return (await findMarked(reader, marker)).map(({ pid }) => pid);
+    },
+    parent({ state }) {
+      const note = readNote(state);
+      return note === null ? null : { ...note, alive: isThere(note) };
     },
   };
 }

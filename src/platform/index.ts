@@ -8,6 +8,8 @@ export {
   type Lock,
   type LockDeps,
   type LockHolder,
+  type LockRow,
+  listLocks,
   readLockHolder,
 } from './lock.ts';
 export { NodeExec, type NodeExecOptions } from './node-exec.ts';
@@ -15,6 +17,7 @@ export { NodeFiles } from './node-files.ts';
 export { hashOfFile, lookAt, markOf, ownedByAdmin, type PathLook } from './path-facts.ts';
 export {
   type Liveness,
+  makeProcessReader,
   NodeProcessTable,
   type ProcessIdentity,
   type ProcessTable,
@@ -32,6 +35,7 @@ export {
 } from './safe-open.ts';
 export { probeSandbox } from './sandbox.ts';
 export { sha256Hex, socketPathFor } from './socket-path.ts';
+export { findMarked } from './strays.ts';
 export { StructuredCodec } from './structured-codec.ts';
 export { SystemClock } from './system-clock.ts';
 export { fetchWeb } from './web-fetch.ts';

@@ -11,7 +11,7 @@
  * taken for alive, and `certain: false` says so.
  */
 import { join } from 'node:path';
-import { systemCode } from '../kernel/errors.ts';
+import { isTroupeError, systemCode } from '../kernel/errors.ts';
 import type { Clock, Files, Random } from '../kernel/ports.ts';
 import { isoTime } from '../kernel/time.ts';
 import { platformError } from './errors.ts';
@@ -96,6 +96,37 @@ export async function readLockHolder(
   const found = await findLocks(deps, directory);
   const alive = found.findLast((entry) => entry.liveness !== 'dead');
   return alive === undefined ? null : holderOf(alive);
+}
+
+/** A lock file as it lies there; `unreadable`: nobody can tell whose it is. */
+export interface LockRow {
+  readonly path: string;
+  readonly pid: number | null;
+  readonly acquiredAt: string | null;
+  readonly state: Liveness | 'unreadable';
+}
+
+/** All lock files, by rising generation. Looks only. */
+export async function listLocks(
+  deps: Pick<LockDeps, 'files' | 'processes'>,
+  directory: string,
+): Promise<LockRow[]> {
+  const rows: (LockRow & { readonly generation: number })[] = [];
+  for (const name of await listOrNothing(deps.files, directory)) {
+    const generation = Number(LOCK_NAME.exec(name)?.[1] ?? Number.NaN);
+    if (Number.isNaN(generation)) continue;
+    const path = join(directory, name);
+    try {
+      const file = await readLock(deps.files, path);
+      if (file === null) continue;
+      const { pid, acquiredAt } = file;
+      rows.push({ generation, path, pid, acquiredAt, state: await deps.processes.liveness(file) });
+    } catch (error) {
+      if (!isTroupeError(error)) throw error;
+      rows.push({ generation, path, pid: null, acquiredAt: null, state: 'unreadable' });
+    }
+  }
+  return rows.toSorted((a, b) => a.generation - b.generation);
 }
 
 const LOCK_NAME = /^lock\.([1-9]\d*)$/u;

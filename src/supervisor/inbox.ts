@@ -81,6 +81,8 @@ export type RunEvent =
       readonly damage: readonly string[];
       /** A failed task whose tree a person has put in order. */
       readonly reopen?: TaskId;
+      /** Trees that are not as they were left, one sentence each. */
+      readonly trees?: readonly string[];
     }
   /** Found while the run goes on, in the part of the journal that a snapshot spared. */
   | { readonly type: 'damaged'; readonly damage: readonly string[] }

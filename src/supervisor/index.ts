@@ -41,4 +41,5 @@ export type { MachineSandbox } from './run-sandbox.ts';
 export { applyRecord, makeRunState, type RunState } from './state.ts';
 export { openSupervisor } from './supervisor.ts';
 export { readTaskTexts } from './task-texts.ts';
+export { differingViews, makeViewsAnew } from './views-anew.ts';
 export { whyRows } from './why.ts';

@@ -162,3 +162,6 @@ export const CRON_NOTICE_TIMEOUT_MS = 60_000;
 export const CRON_LOOK_MS = 30_000;
 /** Jobs that are looked at before others get a turn. */
 export const CRON_TURN = 256;
+
+/** Records whose lines wait in memory while views of a run are made anew. */
+export const VIEWS_ANEW_RECORDS = 1_000;

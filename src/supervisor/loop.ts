@@ -60,6 +60,8 @@ export interface LoopDeps
   /** Chains the log for the audit. */
   readonly audit?: { readonly keys: ChainKeys; head(tip: ChainTip): Promise<void> };
   readonly damage: Damage;
+  /** Trees that are not as the last term left them. */
+  readonly trees?: readonly string[];
   /** Where the policy comes from, and its mark when it was read; without it the policy never changes. */
   readonly policy?: { readonly source: PolicySource; readonly mark: string };
   readonly onRecord: (record: StoredRunRecord) => void;
@@ -86,6 +88,7 @@ export class RunLoop {
   readonly live: Live;
   /** What the journal had lost when it was opened, for people. */
   readonly damage: readonly string[];
+  readonly trees: readonly string[];
   /** Resolves when the run has ended or was interrupted and nothing of it is left; rejects when the journal failed. */
   readonly finished: Promise<void>;
   private readonly deps: LoopDeps;
@@ -115,6 +118,7 @@ export class RunLoop {
     this.durableSeq = deps.journal.durableSeq;
     this.durableTip = state.audit;
     this.damage = deps.damage.known;
+    this.trees = deps.trees ?? [];
     void deps.damage.more.then((damage) => {
       if (damage.length > 0 && !this.closed) this.post({ type: 'damaged', damage });
     });

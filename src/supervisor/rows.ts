@@ -29,7 +29,7 @@ import { integrationBranch } from '../worktree/index.ts';
 import { breakerReason, isOpen } from './breaker.ts';
 import { openPlanOf } from './decide/plan-gate.ts';
 import { freeMembers, hire, quotaOf, quotaOfTask, VIEW } from './decide/roster.ts';
-import type { Liveness } from './live.ts';
+import type { Live, Liveness } from './live.ts';
 import type { QuotaHold } from './spending.ts';
 import type { RunState } from './state.ts';
 import type { Plan } from './teamwork.ts';
@@ -62,7 +62,7 @@ function interruption(state: RunState, liveness: Liveness): Reason | null {
 }
 
 /** Why an actor waits for a person; also for what it is paused. */
-export function waitingReason(state: RunState, name: ActorName): Reason {
+function waitingReason(state: RunState, name: ActorName): Reason {
   const paused = state.asks.paused.get(name);
   if (paused !== undefined) {
     return {
@@ -319,4 +319,14 @@ function keptBecause(state: RunState, node: TaskNode | null, running: boolean): 
   // Nothing resumes a run that has ended, and its work is saved before a tree goes (W8).
   const { ended } = state.run;
   return ended === null || ended.state === 'budget' ? 'the run can be resumed' : null;
+}
+
+/** As the supervisor that holds the run knows it. */
+export function livenessIn(state: RunState, live: Live): Liveness {
+  const phases: Record<string, Liveness['phases'][string]> = {};
+  for (const actor of live.actors.values()) {
+    const reason = actor.phase === 'waiting' ? waitingReason(state, actor.name) : null;
+    phases[actor.name] = { state: actor.phase, since: actor.since, reason };
+  }
+  return { alive: state.run.interrupted === null, phases };
 }

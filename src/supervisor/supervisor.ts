@@ -44,13 +44,13 @@ import { RunLoop } from './loop.ts';
 import { makeBranch } from './make-branch.ts';
 import { keeperOf } from './memory.ts';
 import { Packer } from './packer.ts';
-import { actorRows, runRow, waitingReason } from './rows.ts';
+import { actorRows, livenessIn, runRow } from './rows.ts';
 import { foldersOf, readRunFile } from './run-files.ts';
 import { requireSandbox, sandboxOf } from './run-sandbox.ts';
 import { ingestSpool } from './spool.ts';
 import type { RunState } from './state.ts';
 import { takeUp } from './take-up.ts';
-import { removeEmpty } from './tree-folder.ts';
+import { lookAfterTrees, removeEmpty } from './tree-folder.ts';
 import { TreeKeeper } from './trees/keeper.ts';
 import { WorkspaceChain } from './workspace-chain.ts';
 import { openWorkspaceJournal } from './workspace-journal.ts';
@@ -174,7 +174,9 @@ class RunningSupervisor implements Supervisor {
       ...(reopen === undefined ? {} : { reopen: asTaskId(reopen) }),
     };
     loop.post(
-      first ? { type: 'started' } : { type: 'resumed', left, damage: loop.damage, ...more },
+      first
+        ? { type: 'started' }
+        : { type: 'resumed', left, damage: loop.damage, trees: loop.trees, ...more },
     );
     // Nobody reaches the run before its first decision of this term: he would find a team that is not there yet.
     this.loops.set(run, loop);
@@ -226,6 +228,8 @@ class RunningSupervisor implements Supervisor {
       outputsDirectory: directories.outputs,
       sandbox: sandboxOf(file, this.deps).commands,
     });
+    // Before anything is put in order there.
+    const trees = await lookAfterTrees(repository, state);
     const git = await this.trees.workFor(file, processes);
     if (state.run.startedAt === null) await makeBranch(this.deps.repository, file);
     const live = makeLive({
@@ -247,6 +251,7 @@ class RunningSupervisor implements Supervisor {
       processes,
       ...(hooks.length === 0 ? {} : { hooks: new HookRunner(this.deps, file) }),
       damage,
+      trees,
       audit: { keys: this.audit.keysOf(file.id), head: (tip) => this.audit.head(file.id, tip) },
       hosts,
       directories,
@@ -378,12 +383,7 @@ class RunningSupervisor implements Supervisor {
   liveness(run: string): Liveness {
     const loop = this.loops.get(run);
     if (loop === undefined) return NOT_ALIVE;
-    const phases: Record<string, Liveness['phases'][string]> = {};
-    for (const actor of loop.live.actors.values()) {
-      const reason = actor.phase === 'waiting' ? waitingReason(loop.state, actor.name) : null;
-      phases[actor.name] = { state: actor.phase, since: actor.since, reason };
-    }
-    return { alive: loop.state.run.interrupted === null, phases };
+    return livenessIn(loop.state, loop.live);
   }
 
   state(run: string): RunState | null {

@@ -54,6 +54,14 @@ export async function checkBranchNamespace(
   }
 }
 
+/** All branches under `troupe/`. */
+export async function listBranches(repo: Repository): Promise<string[]> {
+  const listed = await repo.git.run({
+    args: ['for-each-ref', '--format=%(refname:lstrip=2)', 'refs/heads/troupe/'],
+  });
+  return listed.stdout.split('\n').filter((branch) => branch !== '');
+}
+
 /** Commit of a full ref name, or null when there is no such ref. */
 export async function readRef(repo: Repository, ref: string): Promise<string | null> {
   const found = await repo.git.lineOrNull(['rev-parse', '-q', '--verify', '--end-of-options', ref]);

@@ -13,10 +13,12 @@ export {
   dropRunBranches,
   integrationBranch,
   isAncestor,
+  listBranches,
   mergeBase,
   type RefMove,
   readIntegration,
   readRef,
+  runOfBranch,
   treeOf,
 } from './branches.ts';
 export { type CarryRequest, carriedPaths, planCarry } from './carry.ts';
@@ -30,7 +32,7 @@ export { GitLock } from './lock.ts';
 export type { MarkerPlace } from './markers.ts';
 export { type MergeOutcome, type MergeRequest, type MergeStyle, mergeTask } from './merge.ts';
 export type { TreeInfo } from './porcelain.ts';
-export { clearStaleLocks, type StaleLocks } from './recover.ts';
+export { clearStaleLocks, findGitLocks, type GitLocks, type StaleLocks } from './recover.ts';
 export { type RemoveOutcome, type RemoveRequest, removeTree } from './remove.ts';
 export {
   type Head,
@@ -44,6 +46,7 @@ export {
 export { type ResolutionOutcome, startConflictResolution } from './resolve.ts';
 export { type Restored, restoreSaved } from './restore.ts';
 export {
+  isReachable,
   listSaved,
   type Saved,
   type SavedRef,
@@ -79,3 +82,4 @@ export {
   type UserMergeRefusal,
   type UserMergeRequest,
 } from './user-merge.ts';
+export { findTreeTroubles, findUnregistered, type TreeTrouble } from './whereabouts.ts';

@@ -48,6 +48,26 @@ tasks:
   return go;
 }
 
+/** Resolves when the commands of these tasks run, in their trees. */
+export async function commandsOf(
+  world: World,
+  run: string,
+  tasks: readonly string[],
+): Promise<void> {
+  const events = world.start(
+    'events',
+    '--follow',
+    '--run',
+    run,
+    '--type',
+    'proc.started',
+    '--json',
+  );
+  for (const task of tasks) await events.saw(`"task":"${task}"`);
+  events.child.kill('SIGKILL');
+  await events.done;
+}
+
 export const json = (world: World, ...args: string[]): any =>
   JSON.parse(world.troupe(...args, '--json').stdout);
 

@@ -1,5 +1,5 @@
-/** `troupe doctor`: what is wrong with journals, mail and settings, and what to do about it; each setting with its origin. */
-import { examine, type Finding } from '../../control/index.ts';
+/** `troupe doctor`: what is wrong with what Troupe keeps and with settings, what to do about it, and doing it. */
+import { type DoctorMode, examineAndMend, type Finding } from '../../control/index.ts';
 import { EXIT, type ExitCode } from '../../kernel/errors.ts';
 import type { OptionValues } from '../command.ts';
 import type { Context } from '../context.ts';
@@ -14,10 +14,15 @@ export async function run(
   const workspace = await context.workspace();
   const findings = flag(options, 'probeSandbox')
     ? await (await context.machine()).proveSandbox(workspace)
-    : await examine(workspace);
+    : await examineAndMend(workspace, modeOf(options));
   if (context.json) context.printJson(findings);
   else for (const finding of findings) context.print(linesOf(finding, context));
   return findings.every(({ ok }) => ok) ? EXIT.ok : EXIT.unfinished;
+}
+
+function modeOf(options: OptionValues): DoctorMode {
+  if (flag(options, 'dryRun')) return 'dry-run';
+  return flag(options, 'repair') ? 'repair' : 'look';
 }
 
 function linesOf({ check, ok, detail, repair }: Finding, { styles }: Context): string {

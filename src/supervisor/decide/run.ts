@@ -98,6 +98,12 @@ function tellDamage(draft: Draft, damage: readonly string[]): void {
   });
 }
 
+function tellTrees(draft: Draft, trees: readonly string[]): void {
+  if (trees.length === 0) return;
+  const text = `Not all trees of this run are as they were left. ${trees.join('; ')}.`;
+  draft.notice({ to: USER, lane: 'normal', type: 'chat.message', body: { text } });
+}
+
 /** A new term: what was going on in the last one is void, what it had recorded stands. */
 export function resumed(
   state: RunState,
@@ -127,6 +133,7 @@ export function resumed(
   if (state.notes.length > 0 && state.file.replay === undefined)
     draft.effect({ type: 'memory.keep', notes: [...state.notes] });
   if (event.damage.length > 0) tellDamage(draft, event.damage);
+  tellTrees(draft, event.trees ?? []);
   for (const actor of state.actors.byName.values()) {
     const { name, incarnation } = actor;
     // A subagent lives once: what its end cut short nobody waits for.

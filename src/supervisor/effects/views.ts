@@ -121,12 +121,7 @@ export class ViewFiles {
 
   /** Takes a durable record, and the letters that came with it; records come in order. */
   note(record: StoredRunRecord, letters: readonly Envelope[]): void {
-    for (const letter of letters) this.line(`mailboxes/${letter.to}.jsonl`, JSON.stringify(letter));
-    if (record.a === undefined) return;
-    for (const entry of record.entries ?? []) {
-      const placed = { seq: record.s, at: record.at, entry };
-      this.line(`sessions/${record.a}.jsonl`, renderTranscriptLine(placed));
-    }
+    for (const [name, text] of viewLines(record, letters)) this.line(name, text);
   }
 
   /** The task list is written after the next lines; the rows are asked for then. */
@@ -243,4 +238,21 @@ function writeWhole(handle: FileHandle, bytes: Uint8Array): void {
 /** For the views: `change` of one record. */
 export function noteLetter(letters: Envelope[], change: MailChange): void {
   if (change.kind === 'accepted') letters.push(change.envelope);
+}
+
+/** What a record adds to the views, with the letters that came with it: file and line. */
+export function viewLines(
+  record: StoredRunRecord,
+  letters: readonly Envelope[],
+): (readonly [name: string, text: string])[] {
+  const lines: (readonly [string, string])[] = [];
+  for (const letter of letters) {
+    lines.push([`mailboxes/${letter.to}.jsonl`, JSON.stringify(letter)]);
+  }
+  if (record.a === undefined) return lines;
+  for (const entry of record.entries ?? []) {
+    const placed = { seq: record.s, at: record.at, entry };
+    lines.push([`sessions/${record.a}.jsonl`, renderTranscriptLine(placed)]);
+  }
+  return lines;
 }
