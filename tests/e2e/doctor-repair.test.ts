@@ -153,7 +153,7 @@ test('trees that were moved, edited or taken away are named by the doctor and at
   writeFileSync(join(b, '.git'), 'gitdir: /nowhere\n');
   rmSync(c, { recursive: true });
   const named = doctor().bad.filter(({ check }) => check === 'worktrees of t1');
-  expect(named.map(({ detail }) => detail)).toEqual([
+  expect(named.map(({ detail }) => detail).toSorted()).toEqual([
     `${a}: it is at ${a}-elsewhere now`,
     `${b}: .git points to /nowhere`,
     `${c}: its folder is gone`,
