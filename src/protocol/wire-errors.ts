@@ -61,6 +61,10 @@ export const WIRE_ERRORS: Readonly<Record<string, string>> = {
   'control/bad-run-id': 'No run can have this name.',
   'control/run-exists': 'A run has this name.',
   'control/no-base': 'The base of the run is no commit.',
+  'control/going-down': 'The supervisor is going down and begins nothing.',
+  'control/not-up': 'A run in the foreground holds the repository; no supervisor is up.',
+  'control/replay': 'A run that is played again is not handed over.',
+  'control/unknown-mode': 'No mode of permissions has this name.',
   'control/held': 'Another process holds the repository.',
   'control/cassette': 'A recording can’t be used.',
 
