@@ -2,7 +2,7 @@
  * The supervisor: owns the runs of one repository in this process. Whoever opens it holds the repository's lock. What
  * outlives a run is in the workspace journal; each run has a journal and a loop of its own.
  */
-import { BlobStore, type Journal } from '../journal/index.ts';
+import type { Journal } from '../journal/index.ts';
 import { asTaskId, EXIT, isoTime, TroupeError } from '../kernel/index.ts';
 import { MemoryStore } from '../memory/index.ts';
 import type {
@@ -33,24 +33,20 @@ import type {
 
 import { makeScheduler, setAsideDamaged } from './cron/open.ts';
 import type { CronScheduler } from './cron/scheduler.ts';
-import { markerOf, ProcessHost } from './effects/commands.ts';
-import { HookRunner } from './effects/hooks.ts';
-import { ViewFiles } from './effects/views.ts';
+import { markerOf } from './effects/commands.ts';
 import { notHere } from './errors.ts';
 import { GrantBook } from './grants.ts';
 import { WORKSPACE_SLACK_BYTES } from './limits.ts';
-import { type CompactWish, type Liveness, makeLive, NOT_ALIVE } from './live.ts';
-import { RunLoop } from './loop.ts';
-import { makeBranch } from './make-branch.ts';
-import { keeperOf } from './memory.ts';
+import { type CompactWish, type Liveness, NOT_ALIVE } from './live.ts';
+import type { RunLoop } from './loop.ts';
+import { openRun } from './open-run.ts';
 import { Packer } from './packer.ts';
 import { actorRows, livenessIn, runRow } from './rows.ts';
-import { foldersOf, readRunFile } from './run-files.ts';
-import { requireSandbox, sandboxOf } from './run-sandbox.ts';
+import { readRunFile } from './run-files.ts';
+import { requireSandbox } from './run-sandbox.ts';
 import { ingestSpool } from './spool.ts';
 import type { RunState } from './state.ts';
-import { takeUp } from './take-up.ts';
-import { lookAfterTrees, removeEmpty } from './tree-folder.ts';
+import { removeEmpty } from './tree-folder.ts';
 import { TreeKeeper } from './trees/keeper.ts';
 import { WorkspaceChain } from './workspace-chain.ts';
 import { openWorkspaceJournal } from './workspace-journal.ts';
@@ -201,62 +197,15 @@ class RunningSupervisor implements Supervisor {
     if (ended != null || interrupted != null) this.loops.delete(run);
   }
 
-  private async open(file: RunFile): Promise<RunLoop> {
-    const { files, clock, logger, repository, hosts } = this.deps;
-    const directory = `${this.deps.directory}/runs/${file.id}`;
-    // First of all: without a policy that can be read nothing of the run is touched.
-    const source = this.deps.policy;
-    const mark = source?.mark(file) ?? '';
-    const policy = (await source?.load(file)) ?? null;
-    const hooks = (await this.deps.hooks?.(file)) ?? file.team.hooks ?? [];
-    const directories = await foldersOf(this.deps, directory, this.memory.path);
-    const views = new ViewFiles({ files, clock, logger, directory: `${directory}/views` });
-    const format = { codec: this.deps.codec, version: this.deps.version };
-    const blobs = new BlobStore({
-      files,
-      directory: `${directory}/blobs`,
-      hash: this.deps.sha256,
-    });
-    const shared = { clock, logger, views, format, blobs };
-    const places = { directory: `${directory}/journal`, folder: directory };
-    const taken = await takeUp(file, { ...this.deps, ...shared, ...places });
-    const { journal, state, damage } = taken;
-    const processes = new ProcessHost({
-      ...this.deps,
-      scope: repository.hash,
-      run: file.id,
-      outputsDirectory: directories.outputs,
-      sandbox: sandboxOf(file, this.deps).commands,
-    });
-    // Before anything is put in order there.
-    const trees = await lookAfterTrees(repository, state);
-    const git = await this.trees.workFor(file, processes);
-    if (state.run.startedAt === null) await makeBranch(this.deps.repository, file);
-    const live = makeLive({
-      startedMonotonic: clock.monotonicMs(),
-      wallUsedMs: state.wallMs,
-      tip: await git.tip(),
-      policy,
-      hash: (text) => this.deps.sha256(new TextEncoder().encode(text)),
-      grants: this.book.grants,
-      sandbox: sandboxOf(file, this.deps).level,
-      hooks,
-      ...(this.deps.passivateMs === undefined ? {} : { passivateMs: this.deps.passivateMs }),
-    });
-    return new RunLoop(state, live, {
-      ...shared,
-      journal,
-      ...(source === undefined ? {} : { policy: { source, mark } }),
-      git,
-      processes,
-      ...(hooks.length === 0 ? {} : { hooks: new HookRunner(this.deps, file) }),
-      damage,
+  private open(file: RunFile): Promise<RunLoop> {
+    const { deps, audit, book, memory, trees } = this;
+    return openRun(file, {
+      deps,
+      audit,
+      book,
+      memory,
       trees,
-      audit: { keys: this.audit.keysOf(file.id), head: (tip) => this.audit.head(file.id, tip) },
-      hosts,
-      directories,
-      grants: { give: (grant) => this.keepGrant(grant), used: (id, at) => this.book.used(id, at) },
-      memory: keeperOf(this.memory, file.id),
+      keepGrant: (grant) => this.keepGrant(grant),
       onRecord: (record) => {
         for (const listener of this.recordListeners) listener(file.id, record);
       },
