@@ -40,7 +40,7 @@ export interface RawGate {
   readonly run?: Maybe<string>;
   readonly retries?: Maybe<number>;
   readonly timeout?: Maybe<string>;
-  readonly review?: unknown;
+  readonly review?: Maybe<string>;
 }
 
 /** What a task or an actor may spend. */
@@ -135,7 +135,7 @@ const gate = z.union([
     run: text.optional(),
     retries: whole(0, RETRIES_MAX).optional(),
     timeout: duration.optional(),
-    review: later,
+    review: text.optional(),
   }),
 ]);
 const gates = z.array(gate).optional();

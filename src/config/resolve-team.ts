@@ -248,20 +248,36 @@ function resolveGates(
     const at = [...path, index];
     const timeoutMs = DEFAULTS.gateTimeoutMs;
     if (typeof gate === 'string') return [{ kind: 'command', run: gate, retries: 0, timeoutMs }];
-    if (gate.review !== undefined) {
-      const message = 'is not available in this version';
-      context.errors.push({ path: [...at, 'review'], message, at: 'key' });
-      return [];
-    }
+    if (gate.review !== undefined) return reviewGate(context, { ...gate, review: gate.review }, at);
     if (gate.run === undefined) {
       const message = 'this gate names nothing to run';
-      context.errors.push({ path: at, message, hint: 'give it `run`' });
+      context.errors.push({ path: at, message, hint: 'give it `run`, or `review` with a profile' });
       return [];
     }
     const own = milliseconds(context, gate.timeout, [...at, 'timeout']);
     const { run, retries = 0 } = gate;
     return [{ kind: 'command', run, retries, timeoutMs: own ?? timeoutMs }];
   });
+}
+
+/** A review is of one task's diff: a gate of the merge or of the run has none. */
+function reviewGate(
+  context: Context,
+  gate: RawGate & { readonly review: string },
+  at: Path,
+): Gate[] {
+  const refuse = (message: string, hint: string): Gate[] => {
+    context.errors.push({ path: [...at, 'review'], message, hint, at: 'key' });
+    return [];
+  };
+  if (at[0] !== 'tasks') return refuse('reviews the work of a task', 'put it into its `verify`');
+  if (gate.run !== undefined) return refuse('is one gate, `run` another', 'make two of them');
+  if (gate.retries !== undefined) {
+    return refuse('is not tried again', 'take `retries` away; findings go back to the author');
+  }
+  checkAgent(context, gate.review, [...at, 'review']);
+  const timeoutMs = milliseconds(context, gate.timeout, [...at, 'timeout']);
+  return [{ kind: 'review', profile: gate.review, ...(timeoutMs === null ? {} : { timeoutMs }) }];
 }
 
 function milliseconds(context: Context, text: string | undefined, path: Path): number | null {

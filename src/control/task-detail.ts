@@ -86,7 +86,8 @@ function wantedOf(
   };
 }
 
-const gateName = (gate: Gate): string => (gate.kind === 'command' ? gate.run : gate.kind);
+const gateName = (gate: Gate): string =>
+  gate.kind === 'command' ? gate.run : `review: ${gate.profile}`;
 
 async function historyOf(
   workspace: Workspace,
@@ -106,7 +107,8 @@ async function historyOf(
       if (change.type === 'task.gate') {
         const { gate, stage, commit, ok, exit, tries } = change;
         const output = change.output === null ? null : outputPath(places, view.run, change.output);
-        gates.push({ gate, stage, commit, ok, exit, tries, output });
+        const said = change.text === undefined ? {} : { text: change.text };
+        gates.push({ gate, stage, commit, ok, exit, tries, output, ...said });
       }
       const kind = setbackKind(change);
       if (kind === null || !('reason' in change)) continue;

@@ -85,6 +85,8 @@ export const EVENT_TYPES: Readonly<Record<EventType, EventInfo>> = {
   'tree.removed': durable('A tree was removed.'),
   'proc.started': durable('A process was started.'),
   'proc.ended': durable('A process ended; `left` names what could not be ended.'),
+  'review.asked': durable('A reviewer looks at the diff of a task, for a gate.'),
+  'review.decided': durable('A reviewer has approved or rejected the diff.'),
   'plan.requested': durable('An actor was asked for a plan; `binds`: it changes nothing before.'),
   'plan.overdue': durable('A plan that was asked for did not come in time; both were told.'),
   'plan.proposed': durable('A plan was submitted, and to whom.'),

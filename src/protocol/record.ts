@@ -106,6 +106,8 @@ export type TaskChange =
       readonly exit: number | null;
       readonly output: ProcId | null;
       readonly tries: number;
+      /** Of a review: what the reviewer said. */
+      readonly text?: string;
     }
   /** Gates passed: to the merge queue. */
   | { readonly type: 'task.verified'; readonly id: TaskId }
@@ -366,6 +368,22 @@ export type TeamChange =
     }
   /** No answer, or none in time: it is ended by force. */
   | { readonly type: 'shutdown.forced'; readonly id: string; readonly name: ActorName }
+  /** `by` is to look at the diff of a task's commit, for a gate. `fence`: of the claim. */
+  | {
+      readonly type: 'review.asked';
+      readonly id: string;
+      readonly by: ActorName;
+      readonly task: TaskId;
+      readonly fence: number;
+      readonly commit: string;
+    }
+  | {
+      readonly type: 'review.decided';
+      readonly id: string;
+      readonly by: ActorName;
+      readonly approve: boolean;
+      readonly feedback: string;
+    }
   /** A subagent whose answer goes to its parent by mail. */
   | { readonly type: 'subagent.background'; readonly name: ActorName };
 

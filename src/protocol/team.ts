@@ -13,7 +13,8 @@ export type Gate =
       readonly retries: number;
       readonly timeoutMs: number;
     }
-  | { readonly kind: 'review'; readonly profile: string };
+  /** An actor of this profile must approve the diff. */
+  | { readonly kind: 'review'; readonly profile: string; readonly timeoutMs?: number };
 
 export interface TaskSpec {
   readonly id: TaskId;

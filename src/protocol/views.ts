@@ -233,6 +233,8 @@ export interface TaskGate {
   readonly tries: number;
   /** Absolute path of what it printed. */
   readonly output: string | null;
+  /** Of a review: what the reviewer said. */
+  readonly text?: string;
 }
 
 /** An end of an attempt that was not success. */

@@ -71,6 +71,13 @@ export type Effect =
       readonly path: string;
       readonly branch: string | null;
     }
+  /** What a task's commit changes. */
+  | {
+      readonly type: 'diff.read';
+      readonly task: TaskId;
+      readonly fence: number;
+      readonly commit: string;
+    }
   /** Made, or moved to the tip of the integration branch. */
   | { readonly type: 'view.prepare'; readonly path: string }
   | {

@@ -139,6 +139,14 @@ export type RunEvent =
   | { readonly type: 'output.read'; readonly call: CallId; readonly page: OutputPage }
   /** A call has waited as long as it wanted to. */
   | { readonly type: 'wait.over'; readonly call: CallId }
+  /** `text`: the diff that a reviewer is shown, or why there is none. */
+  | {
+      readonly type: 'diff.ready';
+      readonly task: TaskId;
+      readonly fence: number;
+      readonly ok: boolean;
+      readonly text: string;
+    }
   | {
       readonly type: 'merge.computed';
       readonly task: TaskId;

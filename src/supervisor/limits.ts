@@ -65,6 +65,11 @@ export const NUDGES_MAX: number = 1;
 export const VIEW_TRIES: number = 3;
 /** Sweeps for which a merge waits for something outside that stands in its way, before its task fails. */
 export const MERGE_HOLDS_MAX: number = 120;
+/** A review takes so long at most, unless its gate says otherwise; one that ended without a word is begun once more. */
+export const REVIEW_MS: number = 30 * 60_000;
+export const REVIEW_TRIES = 2;
+/** Of a diff, in what a reviewer is told. */
+export const REVIEW_DIFF_CHARS: number = 60 * 1024;
 /** From so many waiting candidates on the gates of a merge run for several at once, and for how many at most. */
 export const MERGE_BATCH_FROM = 3;
 export const MERGE_BATCH_MAX = 16;

@@ -240,6 +240,8 @@ export interface Live {
   readonly compactions: Map<ActorName, string | null>;
   /** Reminders given, by fence. */
   readonly nudges: Map<number, number>;
+  /** Monotonic time at which each review must have ended, by its id. */
+  readonly reviewsDue: Map<string, number>;
   /** Monotonic start of each claim, by task. */
   readonly claimedAt: Map<TaskId, number>;
   /** Monotonic time at which each open plan, request and shutdown was first seen waiting in this term. */
@@ -322,6 +324,7 @@ export function makeLive(options: {
     wake: new Set(),
     compactions: new Map(),
     nudges: new Map(),
+    reviewsDue: new Map(),
     claimedAt: new Map(),
     askedAt: new Map(),
     view: 'none',

@@ -63,7 +63,19 @@ export interface Shutdown {
   readonly state: 'asked' | 'working' | 'ready' | 'refused' | 'forced';
 }
 
+export interface Review {
+  readonly id: string;
+  readonly by: ActorName;
+  readonly task: TaskId;
+  readonly fence: number;
+  readonly commit: string;
+  readonly state: 'asked' | 'approved' | 'rejected' | 'withdrawn';
+}
+
 export interface Teamwork {
+  readonly reviews: Map<string, Review>;
+  /** Who looks at a diff now, with the id of the review. */
+  readonly reviewers: Map<ActorName, string>;
   readonly plans: Map<string, Plan>;
   /** Ids of plans that wait for a decision. */
   readonly open: Set<string>;
@@ -82,6 +94,8 @@ export interface Teamwork {
 
 export function makeTeamwork(): Teamwork {
   return {
+    reviews: new Map(),
+    reviewers: new Map(),
     plans: new Map(),
     open: new Set(),
     approved: new Map(),
@@ -104,6 +118,7 @@ export function applyTeamwork(state: Teamwork, record: StoredRunRecord): void {
 }
 
 function endLife(state: Teamwork, name: ActorName): void {
+  settleReview(state, state.reviewers.get(name) ?? '', 'withdrawn');
   for (const id of state.open) {
     if (state.plans.get(id)?.by === name) settlePlan(state, id, { state: 'withdrawn' });
   }
@@ -197,9 +212,25 @@ function applyChange(state: Teamwork, change: TeamChange, at: string): void {
       if (asked?.id === change.id) state.shutdowns.set(change.name, { ...asked, state: now });
       return;
     }
+    case 'review.asked': {
+      const { type: _, ...asked } = change;
+      state.reviews.set(change.id, { ...asked, state: 'asked' });
+      state.reviewers.set(change.by, change.id);
+      return;
+    }
+    case 'review.decided':
+      settleReview(state, change.id, change.approve ? 'approved' : 'rejected');
+      return;
     case 'subagent.background':
       state.background.add(change.name);
   }
+}
+
+function settleReview(state: Teamwork, id: string, outcome: Review['state']): void {
+  const review = state.reviews.get(id);
+  if (review === undefined || review.state !== 'asked') return;
+  state.reviews.set(id, { ...review, state: outcome });
+  state.reviewers.delete(review.by);
 }
 
 function settlePlan(

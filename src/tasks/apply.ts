@@ -168,9 +168,10 @@ function applyTo(index: GraphIndex, node: Node, change: Change, context: ApplyCo
 
 /** A gate that runs again replaces its evidence; evidence of another commit is not kept beside it. */
 function applyGate(node: Node, change: Extract<Change, { type: 'task.gate' }>): void {
-  const { gate, stage, commit, ok, exit, output, tries } = change;
+  const { gate, stage, commit, ok, exit, output, tries, text } = change;
+  const said = text === undefined ? {} : { text };
   const others = node.gates.filter((one) => one.gate !== gate || one.stage !== stage);
-  node.gates = [...others, { gate, stage, commit, ok, exit, output, tries }];
+  node.gates = [...others, { gate, stage, commit, ok, exit, output, tries, ...said }];
 }
 
 function applyReleased(

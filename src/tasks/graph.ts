@@ -21,6 +21,8 @@ export interface GateEvidence {
   readonly exit: number | null;
   readonly output: ProcId | null;
   readonly tries: number;
+  /** Of a review: what the reviewer said. */
+  readonly text?: string;
 }
 
 export interface TaskNode {

@@ -187,7 +187,8 @@ export const submitPlanTool: Tool = makeTool({
 export const reviewPlanTool: Tool = makeTool({
   name: 'review_plan',
   description:
-    'Approves or rejects a plan that was sent to you, by its id (plan-1). A rejection keeps its gate shut: say in ' +
+    'Approves or rejects what was sent to you for review, by its id: a plan (plan-1) or, of a reviewer, the diff of a ' +
+    'task (review-1). A rejection keeps its gate shut: say in ' +
     '`feedback` what must be different.',
   access: 'team',
   schema: parameters({

@@ -157,6 +157,10 @@ function teamText(change: TeamChange): string | null {
       return `${change.name} answers the shutdown: ${change.answer}`;
     case 'shutdown.forced':
       return `${change.name} is shut down by force`;
+    case 'review.asked':
+      return `${change.by} reviews task ${change.task}`;
+    case 'review.decided':
+      return `${change.id} ${change.approve ? 'approved' : 'rejected'} by ${change.by}`;
     case 'plan.requested':
       return `${change.by} asks ${change.from} for a plan`;
     case 'plan.overdue':
@@ -204,8 +208,15 @@ function startedBy({ by, attempt }: Extract<TaskChange, { type: 'task.claimed' }
 /** Scripts are gates, too; what came of it must still be on the line. */
 const shownGate = (gate: string): string => fit(safeLine(gate), GATE_MAX);
 
-function verdict({ ok, exit }: { readonly ok: boolean; readonly exit: number | null }): string {
-  if (ok) return 'passed';
+function verdict({
+  ok,
+  exit,
+  tries,
+  text,
+}: Pick<Extract<TaskChange, { type: 'task.gate' }>, 'ok' | 'exit' | 'tries' | 'text'>): string {
+  // Passed, but not at once: it is a flaky gate.
+  if (ok) return tries > 1 && text === undefined ? `passed (on try ${tries})` : 'passed';
+  if (text !== undefined) return `not approved: ${text}`;
   return `failed (${exit === null ? 'no exit code' : `exit ${exit}`})`;
 }
 

@@ -106,12 +106,18 @@ function gateLine({
   tries,
   commit,
   output,
+  text,
 }: TaskDetail['gates'][number]): string {
-  const verdict = ok ? 'passed' : `failed (${exit === null ? 'no exit code' : `exit ${exit}`})`;
+  const no =
+    text === undefined
+      ? `failed (${exit === null ? 'no exit code' : `exit ${exit}`})`
+      : 'not approved';
+  const verdict = ok ? 'passed' : no;
+  const said = text === undefined ? '' : `\n  ${fit(safeLine(text), REASON_MAX)}`;
   const on = commit === null ? '' : ` on ${commit.slice(0, 12)}`;
   const again = tries > 1 ? ` after ${counted(tries, 'try', 'tries')}` : '';
   const when = stage === 'merge' ? ' (merged commit)' : '';
-  return `${fit(safeLine(gate), COMMAND_MAX)}${when}: ${verdict}${on}${again}${output === null ? '' : `\n  ${output}`}`;
+  return `${fit(safeLine(gate), COMMAND_MAX)}${when}: ${verdict}${on}${again}${output === null ? '' : `\n  ${output}`}${said}`;
 }
 
 function commandsShown(task: TaskDetail): CommandRun[] {

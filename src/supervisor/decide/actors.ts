@@ -20,6 +20,7 @@ import { type ActorName, isoTime, TroupeError, USER } from '../../kernel/index.t
 import { HandedOut } from '../../mailbox/index.ts';
 import type { ActorKind, AgentProfile, DeathCause } from '../../protocol/index.ts';
 import { skillCatalogue, skillsFor } from '../../skills/index.ts';
+import type { TaskNode } from '../../tasks/index.ts';
 import { toolsForKind } from '../../tools/index.ts';
 import { Draft } from '../draft.ts';
 import type { Happening, RunEvent } from '../inbox.ts';
@@ -35,7 +36,8 @@ import { heldMail, killsAgain, quarantine, retryLater } from './poison.ts';
 import { REPLAY_DIFFERS } from './replay-order.ts';
 import { afterDeath, causeOf, heapMbOf } from './restarts.ts';
 import { finishAct } from './results.ts';
-import { heldTask, mayRun, noticeTarget, rulesFor, workplaceOf } from './roster.ts';
+import { reviewerEnded } from './reviews.ts';
+import { heldTask, mayRun, noticeTarget, reviewPlace, rulesFor, workplaceOf } from './roster.ts';
 import { endText } from './shutdowns.ts';
 import { endAttempt } from './task-ends.ts';
 
@@ -46,6 +48,8 @@ export interface Starting extends StartNumbers {
   readonly parent: ActorName | null;
   readonly depth: number;
   readonly prompt: string | null;
+  /** Whose diff it reviews. */
+  readonly reviews?: TaskNode;
   /** Of a subagent: its parent waits for it. */
   readonly awaited?: boolean;
 }
@@ -75,6 +79,7 @@ export function startActor(draft: Draft, live: Live, actor: Starting): void {
   const spawn = actor.depth < file.team.limits.depth;
   const skills = skillsFor(profile, file.skills ?? []);
   const tools = toolsOf(profile, toolsForKind(kind, { spawn }), skills.length > 0);
+  if (actor.reviews !== undefined) tools.push('review_plan');
   const prompt = systemPrompt({
     profile,
     actor: name,
@@ -110,10 +115,10 @@ export function startActor(draft: Draft, live: Live, actor: Starting): void {
       ...(state.rewritten.has(name) ? { rewritten: [...(state.rewritten.get(name) ?? [])] } : {}),
       journalDirectory: '',
       outputsDirectory: '',
-      workplace: workplaceOf(
-        state,
-        kind === 'subagent' && actor.parent !== null ? actor.parent : name,
-      ),
+      workplace:
+        actor.reviews === undefined
+          ? workplaceOf(state, kind === 'subagent' && actor.parent !== null ? actor.parent : name)
+          : reviewPlace(actor.reviews),
       ...(actor.awaited === true && actor.parent !== null ? { awaitedBy: actor.parent } : {}),
       prompt: actor.prompt,
       heapMb: heapMbOf(state, name),
@@ -329,6 +334,7 @@ function subagentExited(
     text: text.slice(0, 500),
   };
   draft.actor({ type: 'actor.ended', name, incarnation: child.incarnation, end });
+  reviewerEnded(draft, live, { name, text: end.text });
   if (exit.kind === 'crashed' && exit.code === REPLAY_DIFFERS) {
     live.halting ??= { next: 'differs', text: exit.message };
     return draft.effect({ type: 'halt', graceMs: 0 });

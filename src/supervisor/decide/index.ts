@@ -32,6 +32,7 @@ import { userDecides } from './plans.ts';
 import { policyChanged } from './policy.ts';
 import { nextTree } from './replay-order.ts';
 import { decideRequest } from './requests.ts';
+import { diffReady } from './reviews.ts';
 import { VIEW } from './roster.ts';
 import { damaged, resumed, settleEnd, started, stop, stopActor, stopped, wakeNext } from './run.ts';
 import { planSweep, sweep } from './sweep.ts';
@@ -78,6 +79,8 @@ function meaningOf(state: RunState, live: Live, happening: Happening): Draft {
       return outputRead(state, live, happening, event);
     case 'wait.over':
       return waitOver(state, live, happening, event.call);
+    case 'diff.ready':
+      return diffReady(state, live, happening, event);
     case 'merge.computed':
       return mergeComputed(state, live, happening, event);
     case 'ref.advanced':

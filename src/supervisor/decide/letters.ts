@@ -22,7 +22,9 @@ export function assignment(
     if (node.spec.touches.length > 0) {
       parts.push(`It is meant to change only: ${node.spec.touches.join(', ')}`);
     }
-    const gates = node.spec.verify.flatMap((gate) => (gate.kind === 'command' ? [gate.run] : []));
+    const gates = node.spec.verify.map((gate) =>
+      gate.kind === 'command' ? gate.run : `a review by ${gate.profile}`,
+    );
     if (gates.length > 0) {
       parts.push(`When you say that it is complete, these must pass: ${gates.join(' · ')}`);
     }

@@ -91,6 +91,9 @@ export function hire(
 
 /** Where an actor works now: its task's tree, or the read-only view of the integration branch. */
 export function workplaceOf(state: RunState, name: ActorName): Workplace | null {
+  const review = state.team.reviews.get(state.team.reviewers.get(name) ?? '');
+  const reviewed = review === undefined ? undefined : state.graph.nodes.get(review.task);
+  if (reviewed !== undefined) return reviewPlace(reviewed);
   const holder = placeHolder(state, name);
   const task = state.claims.get(holder);
   const node = task === undefined ? undefined : state.graph.nodes.get(task);
@@ -106,6 +109,11 @@ export function workplaceOf(state: RunState, name: ActorName): Workplace | null 
   }
   const view = state.trees.get(VIEW);
   return view === undefined ? null : { task: null, root: view.path, writable: false, fence: 0 };
+}
+
+/** Where a task's work is looked at: in its tree, to read. */
+export function reviewPlace(node: TaskNode): Workplace | null {
+  return node.path === null ? null : { task: null, root: node.path, writable: false, fence: 0 };
 }
 
 /** What of each glob is plain: `src/parser` of `src/parser/**`. */

@@ -12,6 +12,7 @@ import { warnOf } from './budget.ts';
 import { waitsForOutlet } from './outlet.ts';
 import { passivateIdle } from './passivate.ts';
 import { openPlanOf } from './plan-gate.ts';
+import { endLateReviews } from './reviews.ts';
 import { startable } from './tasks.ts';
 import { sweepTeamwork } from './team-sweep.ts';
 
@@ -52,6 +53,7 @@ export function sweep(
       graceMs: 0,
     });
   }
+  endLateReviews(draft, live);
   passivateIdle(draft, live);
   return draft;
 }

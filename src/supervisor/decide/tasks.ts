@@ -27,6 +27,7 @@ import { endByGate, succeeded, toNextGate, verdictOf } from './gates.ts';
 import { assignment, gateReport } from './letters.ts';
 import { type ClaimTurn, claimTurn, isItsTurn } from './replay-order.ts';
 import { finishAct } from './results.ts';
+import { beginReview } from './reviews.ts';
 import { freeMembers, hire } from './roster.ts';
 import { endAttempt, finish, opEnded } from './task-ends.ts';
 
@@ -231,6 +232,12 @@ function advanceVerifying(draft: Draft, live: Live, node: TaskNode): void {
       cwd: node.path,
       op: 'gate',
     });
+    return;
+  }
+  if (gate !== undefined) {
+    if (beginReview(draft, live, node)) return;
+    toNextGate(progress);
+    advanceVerifying(draft, live, node);
     return;
   }
   live.gates.delete(id);

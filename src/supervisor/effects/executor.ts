@@ -23,7 +23,7 @@ import type { HookRunner } from './hooks.ts';
 /** What the executor asks of git and of the process host; a bench or a simulation brings its own. */
 export type TreeWork = Pick<
   GitWork,
-  'prepare' | 'commit' | 'restore' | 'merge' | 'advance' | 'view' | 'scratch' | 'drop'
+  'prepare' | 'commit' | 'restore' | 'diff' | 'merge' | 'advance' | 'view' | 'scratch' | 'drop'
 >;
 export type CommandWork = Pick<
   ProcessHost,
@@ -71,7 +71,13 @@ export interface ExecutorDeps {
 
 type Of<T extends Effect['type']> = Extract<Effect, { type: T }>;
 type GitEffect = Of<
-  'tree.prepare' | 'tree.commit' | 'tree.drop' | 'view.prepare' | 'merge.compute' | 'ref.advance'
+  | 'tree.prepare'
+  | 'tree.commit'
+  | 'tree.drop'
+  | 'view.prepare'
+  | 'diff.read'
+  | 'merge.compute'
+  | 'ref.advance'
 >;
 
 type TreeEffect = Of<'tree.prepare' | 'tree.commit' | 'tree.drop'>;
@@ -163,6 +169,7 @@ export class Executor {
       case 'tree.commit':
       case 'tree.drop':
       case 'view.prepare':
+      case 'diff.read':
       case 'merge.compute':
       case 'ref.advance':
         this.track(this.gitWork(effect));
@@ -238,6 +245,11 @@ export class Executor {
       case 'view.prepare':
         post({ type: 'view.ready', outcome: await git.view(effect) });
         return;
+      case 'diff.read': {
+        const { task, fence } = effect;
+        post({ type: 'diff.ready', task, fence, ...(await git.diff(effect)) });
+        return;
+      }
       case 'merge.compute': {
         const { task, fence } = effect;
         post({ type: 'merge.computed', task, fence, outcome: await git.merge(effect) });

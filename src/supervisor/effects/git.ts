@@ -15,9 +15,11 @@ import {
   clearStaleLocks,
   commitTree,
   createIntegrationBranch,
+  diffText,
   discardChanges,
   integrationBranch,
   isAncestor,
+  mergeBase,
   mergeTask,
   noteSetup,
   type Repository,
@@ -33,7 +35,7 @@ import {
 } from '../../worktree/index.ts';
 import type { Effect } from '../effect.ts';
 import type { AdvanceOutcome, CommitOutcome, MergeOutcome, TreeOutcome } from '../inbox.ts';
-import { GATE_TAIL_BYTES } from '../limits.ts';
+import { GATE_TAIL_BYTES, REVIEW_DIFF_CHARS } from '../limits.ts';
 import { clip } from '../text.ts';
 import type { TreeLeases } from '../trees/leases.ts';
 import type { TreePool } from '../trees/pool.ts';
@@ -164,6 +166,24 @@ export class GitWork {
     } catch (thrown) {
       requireStorage(thrown);
       return { kind: 'failed', text: messageOf(thrown) };
+    }
+  }
+
+  /** The diff of a task's commit since it left the integration branch, for a reviewer. */
+  async diff(effect: Of<'diff.read'>): Promise<{ ok: boolean; text: string }> {
+    try {
+      const tip = await this.tip();
+      const from = (await mergeBase(this.repo, tip, effect.commit)) ?? tip;
+      const range = { from, to: effect.commit };
+      const stat = await diffText(this.repo, { ...range, stat: true });
+      const patch = await diffText(this.repo, range);
+      const whole = patch.length <= REVIEW_DIFF_CHARS;
+      const rest = `\n… the diff goes on; all of it: git diff ${from} ${effect.commit}`;
+      const shown = whole ? patch : `${patch.slice(0, REVIEW_DIFF_CHARS)}${rest}`;
+      return { ok: true, text: `${stat}\n${shown}` };
+    } catch (thrown) {
+      requireStorage(thrown);
+      return { ok: false, text: messageOf(thrown) };
     }
   }
 

@@ -317,6 +317,7 @@ export function instantTrees(): TreeWork {
     }),
     commit: async () => ({ kind: 'unchanged' }),
     restore: async () => undefined,
+    diff: async () => ({ ok: true, text: '' }),
     merge: async () => ({ kind: 'nothing', at: TIP }),
     advance: async () => ({ kind: 'moved' }),
     view: async ({ path }) => ({ kind: 'ready', path, branch: '', start: TIP, note: null }),

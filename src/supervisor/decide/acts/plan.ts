@@ -7,6 +7,7 @@ import type { Asking } from '../asking.ts';
 import { mayBind, openPlanOf, requestsOf } from '../plan-gate.ts';
 import { decidePlan, propose, reviewRefusal } from '../plans.ts';
 import { finishAct } from '../results.ts';
+import { decideReview, verdictRefusal } from '../reviews.ts';
 import { heldTask, mayRun } from '../roster.ts';
 import { askChain, waitsOf } from '../waits.ts';
 import { type Act, type Input, text } from './act.ts';
@@ -106,6 +107,7 @@ export function submitPlan(asking: Asking, draft: Draft, act: Act, input: Input)
 export function reviewPlan(asking: Asking, draft: Draft, act: Act, input: Input): Draft {
   const { state, live, actor } = asking;
   const id = text(input, 'id');
+  if (state.team.reviewers.has(actor.name)) return reviewDiff(asking, draft, act, input);
   const plan = state.team.plans.get(id) ?? null;
   const refusal = reviewRefusal(plan, id, actor.name);
   if (plan === null || refusal !== null) {
@@ -119,6 +121,23 @@ export function reviewPlan(asking: Asking, draft: Draft, act: Act, input: Input)
     ok: true,
     text: `${id} of ${plan.by} is ${approve ? 'approved' : 'rejected'}; ${plan.by} is told`,
   });
+}
+
+/** A reviewer's word on the diff that it was made for. */
+function reviewDiff(asking: Asking, draft: Draft, act: Act, input: Input): Draft {
+  const { state, live, actor } = asking;
+  const id = text(input, 'id');
+  const review = state.team.reviews.get(id);
+  const approve = input['approve'] === true;
+  const feedback = text(input, 'feedback');
+  const silent = !approve && feedback.trim() === '' ? 'say in feedback what must change' : null;
+  const refusal = verdictRefusal(review, id, actor.name) ?? silent;
+  if (review === undefined || refusal !== null) {
+    return finishAct(asking, draft, act, { ok: false, text: `${refusal}` });
+  }
+  decideReview(draft, live, { review, approve, feedback });
+  const said = approve ? 'approved' : 'rejected, and its author is told why';
+  return finishAct(asking, draft, act, { ok: true, text: `${id} is ${said}. End your turn now.` });
 }
 
 function isFor({ state, actor }: Asking, id: string): boolean {
