@@ -123,12 +123,8 @@ class RunningSupervisor implements Supervisor {
     return this.begin(loop, 'run.started');
   }
 
-  async resumeRun(
-    run: string,
-    budget?: Partial<Budget>,
-    tries = 0,
-    reopen?: string,
-  ): Promise<Begun> {
+  async resumeRun(...given: Parameters<Supervisor['resumeRun']>): Promise<Begun> {
+    const [run, budget, tries = 0, reopen] = given;
     const file = await readRunFile(this.deps, run);
     requireSandbox(file, this.deps.sandbox?.report);
     await this.packer.leave(run);

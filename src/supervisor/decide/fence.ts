@@ -9,6 +9,7 @@ import type { Effect } from '../effect.ts';
 import type { RunEvent } from '../inbox.ts';
 import type { Live } from '../live.ts';
 import type { RunState } from '../state.ts';
+import { isIntended } from './merge-train.ts';
 
 /** Says so, for the log; null when it is in time. */
 export function refusedAsLate(state: RunState, live: Live, event: RunEvent): Effect | null {
@@ -22,6 +23,7 @@ export function refusedAsLate(state: RunState, live: Live, event: RunEvent): Eff
     }
     case 'tree.prepared':
     case 'tree.committed':
+    case 'diff.ready':
     case 'merge.computed': {
       const { type: what, task, fence } = event;
       if (state.graph.nodes.get(task)?.fence === fence) return null;
@@ -29,7 +31,7 @@ export function refusedAsLate(state: RunState, live: Live, event: RunEvent): Eff
     }
     case 'ref.advanced': {
       const { type: what, task, to } = event;
-      if (state.graph.nodes.get(task)?.merging?.to === to) return null;
+      if (isIntended(state, state.graph.nodes.get(task), to)) return null;
       return { type: 'refused', what, about: task, of: to };
     }
     case 'command.ended': {

@@ -5,7 +5,7 @@
  */
 import { USER } from '../../kernel/index.ts';
 import { Draft } from '../draft.ts';
-import type { Happening } from '../inbox.ts';
+import type { Happening, RunEvent } from '../inbox.ts';
 import type { Live } from '../live.ts';
 import type { RunState } from '../state.ts';
 import { actorExited } from './actors.ts';
@@ -32,7 +32,7 @@ import { userDecides } from './plans.ts';
 import { policyChanged } from './policy.ts';
 import { nextTree } from './replay-order.ts';
 import { decideRequest } from './requests.ts';
-import { diffReady } from './reviews.ts';
+import { diffReady } from './reviewers.ts';
 import { VIEW } from './roster.ts';
 import { damaged, resumed, settleEnd, started, stop, stopActor, stopped, wakeNext } from './run.ts';
 import { planSweep, sweep } from './sweep.ts';
@@ -80,11 +80,9 @@ function meaningOf(state: RunState, live: Live, happening: Happening): Draft {
     case 'wait.over':
       return waitOver(state, live, happening, event.call);
     case 'diff.ready':
-      return diffReady(state, live, happening, event);
     case 'merge.computed':
-      return mergeComputed(state, live, happening, event);
     case 'ref.advanced':
-      return refAdvanced(state, live, happening, event);
+      return ofCommits(state, live, happening, event);
     case 'send':
       return decideSend(state, live, happening, event);
     case 'mail.settle':
@@ -121,6 +119,18 @@ function meaningOf(state: RunState, live: Live, happening: Happening): Draft {
     case 'sweep':
       return sweep(state, live, happening, event.beats);
   }
+}
+
+/** What was learnt of commits, and no tree. */
+function ofCommits(
+  state: RunState,
+  live: Live,
+  happening: Happening,
+  event: Extract<RunEvent, { type: 'diff.ready' | 'merge.computed' | 'ref.advanced' }>,
+): Draft {
+  if (event.type === 'diff.ready') return diffReady(state, live, happening, event);
+  if (event.type === 'merge.computed') return mergeComputed(state, live, happening, event);
+  return refAdvanced(state, live, happening, event);
 }
 
 /** The next thing to do that follows from the state alone; null when all is waiting for an event. */

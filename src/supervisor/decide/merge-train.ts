@@ -73,3 +73,8 @@ export function chainOf(state: RunState, first: TaskNode, to: string | null): Ta
   }
   return chain;
 }
+
+/** Whether moving the ref to `to` carries out an intent that stands: several may land with one move, as far as the last. */
+export function isIntended(state: RunState, first: TaskNode | undefined, to: string): boolean {
+  return first !== undefined && chainOf(state, first, to).at(-1)?.merging?.to === to;
+}

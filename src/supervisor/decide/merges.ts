@@ -18,7 +18,15 @@ import type { GateRun, Live, MergeCar, MergeTrain } from '../live.ts';
 import type { RunState } from '../state.ts';
 import { clip } from '../text.ts';
 import { endByGate, succeeded, toNextGate, verdictOf } from './gates.ts';
-import { addCar, chainOf, nextCar, noteFailure, startTrain, uncouple } from './merge-train.ts';
+import {
+  addCar,
+  chainOf,
+  isIntended,
+  nextCar,
+  noteFailure,
+  startTrain,
+  uncouple,
+} from './merge-train.ts';
 import { headOfMerges } from './replay-order.ts';
 import { endAttempt, fail, finish, opEnded } from './task-ends.ts';
 
@@ -279,7 +287,7 @@ export function refAdvanced(
   const draft = new Draft(state, happening).about('git');
   const node = state.graph.nodes.get(event.task);
   // Of an intent that is void; the one that stands is still being carried out.
-  if (node?.state === 'merging' && node.merging?.to !== event.to) return draft;
+  if (node?.state === 'merging' && !isIntended(state, node, event.to)) return draft;
   opEnded(live, event.task);
   if (node === undefined || node.state !== 'merging') {
     live.merge = null;
