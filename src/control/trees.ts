@@ -9,6 +9,7 @@ import type { CleanUp, Removed } from '../protocol/views.ts';
 import { treeRows } from '../supervisor/index.ts';
 import {
   carriedPaths,
+  type RemoveRequest,
   readRegistrations,
   removeTree,
   saveTree,
@@ -22,13 +23,43 @@ export type { CleanUp, Removed } from '../protocol/views.ts';
 
 /** All trees that exist, by run, newest first. */
 export async function listWorktrees(workspace: Workspace): Promise<TreeRow[]> {
-  const existing = new Set((await registrations(workspace)).map((tree) => tree.path));
-  const rows: TreeRow[] = [];
-  for (const view of await allRuns(workspace)) {
-    rows.push(...rowsOf(view).filter((row) => existing.has(row.path)));
-  }
-  return rows;
+  const trees = await registrations(workspace);
+  const existing = new Set(trees.map((tree) => tree.path));
+  const views = await allRuns(workspace);
+  const rows = views.flatMap((view) => rowsOf(view).filter((row) => existing.has(row.path)));
+  return [...rows, ...(await waitingTrees(workspace, views, trees)).map(({ row }) => row)];
 }
+
+interface Waiting {
+  readonly tree: Tree;
+  readonly row: TreeRow;
+}
+
+/**
+ * Trees that are kept ready, beside those of the runs. Nobody has worked in them, and they are proven clean again before a
+ * task gets one; a supervisor that is there may be giving one out just now.
+ */
+async function waitingTrees(
+  workspace: Workspace,
+  views: readonly RunView[],
+  trees: readonly Tree[],
+): Promise<Waiting[]> {
+  const folders = new Set(
+    [workspace.places.trees, ...views.map(({ file }) => parentOf(file.treesRoot))].map(
+      (root) => `${root}/_pool`,
+    ),
+  );
+  const found = trees.filter((tree) => tree.branch === null && folders.has(parentOf(tree.path)));
+  if (found.length === 0) return [];
+  const holder = await workspace.deps.live.holder(workspace.places);
+  const kept = holder === null ? null : 'it is kept ready for the next task';
+  return found.map((tree) => ({
+    tree,
+    row: { task: null, run: '', path: tree.path, branch: null, state: 'ready', owner: null, kept },
+  }));
+}
+
+const parentOf = (path: string): string => path.slice(0, path.lastIndexOf('/'));
 
 /** `keep`: trees that stay although they may go. */
 export async function cleanWorktrees(
@@ -38,7 +69,8 @@ export async function cleanWorktrees(
   const removed: Removed[] = [];
   const kept: TreeRow[] = [];
   const trees = await registrations(workspace);
-  for (const view of await allRuns(workspace)) {
+  const views = await allRuns(workspace);
+  for (const view of views) {
     for (const found of rowsOf(view)) {
       const row = { ...found, kept: found.kept ?? keep(found) };
       const tree = trees.find((one) => one.path === row.path);
@@ -52,7 +84,26 @@ export async function cleanWorktrees(
       else removed.push(outcome);
     }
   }
+  for (const { tree, row } of await waitingTrees(workspace, views, trees)) {
+    const outcome =
+      row.kept ?? (await detailOfRemoval(workspace.repository, { tree, exclude: [] }));
+    if (outcome !== null) kept.push({ ...row, kept: outcome });
+    else removed.push({ run: '', task: null, path: tree.path, saved: null, branch: null });
+  }
   return { removed, kept };
+}
+
+/** Null when it is gone. */
+async function detailOfRemoval(
+  repository: Workspace['repository'],
+  request: RemoveRequest,
+): Promise<string | null> {
+  try {
+    const outcome = await removeTree(repository, request);
+    return outcome.kind === 'refused' || outcome.kind === 'busy' ? outcome.detail : null;
+  } catch (error) {
+    return ensureError(error).message;
+  }
 }
 
 /** Trees as git has them registered, whether or not their folder is there. */

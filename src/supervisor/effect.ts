@@ -64,6 +64,7 @@ export type Effect =
       readonly path: string;
       readonly author: ActorName;
       readonly message: string;
+      readonly touches: readonly string[];
     }
   | {
       readonly type: 'tree.drop';

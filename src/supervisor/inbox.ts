@@ -29,7 +29,12 @@ export type TreeOutcome =
   | { readonly kind: 'failed'; readonly text: string };
 
 export type CommitOutcome =
-  | { readonly kind: 'committed'; readonly commit: string }
+  | {
+      readonly kind: 'committed';
+      readonly commit: string;
+      /** Paths that the task's `touches` do not name. */
+      readonly undeclared?: readonly string[];
+    }
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'unfinished-merge'; readonly text: string }
   | { readonly kind: 'failed'; readonly text: string };

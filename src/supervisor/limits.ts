@@ -170,3 +170,5 @@ export const CRON_TURN = 256;
 
 /** Records whose lines wait in memory while views of a run are made anew. */
 export const VIEWS_ANEW_RECORDS = 1_000;
+/** Undeclared files that a letter names. */
+export const TOUCHES_SHOWN = 20;

@@ -38,5 +38,5 @@ export { planOf, type TaskPlan } from './plan.ts';
 export { pickNext, touchesBlocker } from './ready.ts';
 export { type ReasonContext, taskReason, taskRows } from './report.ts';
 export { putTaskText, TASK_TEXTS, type TaskTextField, taskText } from './texts.ts';
-export { globsOverlap } from './touches.ts';
+export { globsOverlap, outsideOf } from './touches.ts';
 export { type TaskProblem, type TaskProblemCode, validateTasks } from './validate.ts';

@@ -30,6 +30,18 @@ export function touchesOverlap(a: Touches, b: Touches): boolean {
   return a.patterns.some((left) => b.patterns.some((right) => meet(left, right, SEGMENTS)));
 }
 
+/** Those of the paths that no glob names; as above, a form that is not understood names more rather than less. */
+export function outsideOf(globs: readonly string[], paths: readonly string[]): string[] {
+  const { patterns } = parseTouches(globs);
+  return paths.filter((path) => {
+    const names: Segment[] = path
+      .toLowerCase()
+      .split('/')
+      .map((name) => Array.from(name));
+    return !patterns.some((pattern) => meet(pattern, names, SEGMENTS));
+  });
+}
+
 /** Two lists of globs, for those who compare once. */
 export function globsOverlap(a: readonly string[], b: readonly string[]): boolean {
   return touchesOverlap(parseTouches(a), parseTouches(b));

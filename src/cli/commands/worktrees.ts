@@ -9,7 +9,7 @@ import { safeLine } from '../text/safe.ts';
 import { type Column, renderTable } from '../text/table.ts';
 
 const COLUMNS: readonly Column<TreeRow>[] = [
-  { head: 'RUN', cell: (row) => row.run },
+  { head: 'RUN', cell: (row) => row.run || '-' },
   { head: 'TASK', cell: (row) => row.task ?? '-' },
   { head: 'STATE', cell: (row) => row.state },
   { head: 'OWNER', cell: (row) => row.owner ?? '-' },

@@ -30,6 +30,7 @@ import { finishAct } from './results.ts';
 import { beginReview } from './reviews.ts';
 import { freeMembers, hire } from './roster.ts';
 import { endAttempt, finish, opEnded } from './task-ends.ts';
+import { mindTouches } from './touches.ts';
 
 /** The task that is to be begun next, for whom there is a slot and a worker; null when none can be. */
 export function startable(state: RunState, nowMs: number): TaskNode | null {
@@ -217,6 +218,7 @@ function advanceVerifying(draft: Draft, live: Live, node: TaskNode): void {
       path: node.path,
       author,
       message: commitMessage(node),
+      touches: node.spec.touches,
     });
     return;
   }
@@ -341,6 +343,7 @@ export function treeCommitted(
       return draft;
     case 'committed':
     case 'unchanged':
+      if (!mindTouches(draft, live, node, outcome)) return draft;
       live.committed.set(event.task, node.fence);
       live.gates.delete(event.task);
       draft.task({

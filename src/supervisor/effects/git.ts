@@ -40,6 +40,7 @@ import { clip } from '../text.ts';
 import type { TreeLeases } from '../trees/leases.ts';
 import type { TreePool } from '../trees/pool.ts';
 import { messageOf, requireStorage } from './failures.ts';
+import { undeclaredIn } from './undeclared.ts';
 
 type Of<T extends Effect['type']> = Extract<Effect, { type: T }>;
 
@@ -146,11 +147,10 @@ export class GitWork {
       });
       switch (outcome.kind) {
         case 'committed':
-          return { kind: 'committed', commit: outcome.commit };
+          return await this.committed(outcome.commit, effect);
         case 'unchanged':
-          return outcome.changed
-            ? { kind: 'committed', commit: outcome.head }
-            : { kind: 'unchanged' };
+          if (!outcome.changed) return { kind: 'unchanged' };
+          return await this.committed(outcome.head, effect);
         case 'conflict-markers': {
           const places = outcome.files.map((one) => `${one.path}:${one.line}`).join(', ');
           return { kind: 'unfinished-merge', text: `Conflict markers are still in ${places}.` };
@@ -185,6 +185,11 @@ export class GitWork {
       requireStorage(thrown);
       return { ok: false, text: messageOf(thrown) };
     }
+  }
+
+  private async committed(commit: string, { touches }: Of<'tree.commit'>): Promise<CommitOutcome> {
+    const undeclared = await undeclaredIn(this.repo, this.file, { commit, touches });
+    return { kind: 'committed', commit, ...(undeclared.length === 0 ? {} : { undeclared }) };
   }
 
   /** After a gate: what it changed is dropped (design §7). */
