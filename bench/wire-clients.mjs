@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 
 const [, , socketPath, token, clients] = process.argv;
 const count = Number(clients);
-const seen = new Array(count).fill(0);
+const seen = Array.from({ length: count }, () => 0);
 let wanted = Number.POSITIVE_INFINITY;
 
 function check() {
