@@ -13,6 +13,7 @@ import { sandboxRows } from './sandbox.mjs';
 import { startRows } from './start.mjs';
 import { supervisorRows } from './supervisor.mjs';
 import { takeUpRows } from './take-up.mjs';
+import { wireRows } from './wire.mjs';
 import { worktreeRows } from './worktree.mjs';
 
 const BENCHES = {
@@ -23,6 +24,7 @@ const BENCHES = {
   'take-up': takeUpRows,
   agent: agentRows,
   supervisor: supervisorRows,
+  wire: wireRows,
   worktree: worktreeRows,
   permissions: async () => [...(await decisionRows()), ...(await sandboxRows())],
 };

@@ -1,7 +1,7 @@
 /** A repository with a supervisor that may be up, which is taken down after each test, whatever happened in it. */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import type { StatusResult } from '../../src/protocol/wire.ts';
 import { makeWorld, type World } from './cli-world.ts';
 
@@ -11,16 +11,18 @@ export interface UpWorld {
   ended(run: string): Promise<void>;
 }
 
-export function useUpWorld(): UpWorld {
+/** `whole`: one repository for all tests of the file, which go on from each other. */
+export function useUpWorld(whole = false): UpWorld {
   const up = {} as UpWorld;
-  beforeEach(() => {
+  const [before, after] = whole ? [beforeAll, afterAll] : [beforeEach, afterEach];
+  before(() => {
     up.world = makeWorld();
     up.ended = async (run) => {
       const followed = await up.world.start('events', '--follow', '--run', run).done;
       if (followed.code !== 0) throw new Error(followed.stderr);
     };
   });
-  afterEach(() => {
+  after(() => {
     const { world } = up;
     const parent = noteOf(world)?.pid;
     if (parent !== undefined && isThere(parent)) world.troupe('down', '--now');
