@@ -31,7 +31,7 @@ test('the parent loads no package, and of the rooms only kernel and the log', ()
   const { files, packages } = loadedWith('main/parent.ts');
   expect([...packages]).toEqual([]);
   const rooms = [...files].map((file) => file.slice(SRC.length).split('/')[0]);
-  expect([...new Set(rooms)].toSorted()).toEqual(['kernel', 'main', 'platform']);
+  expect(new Set(rooms)).toEqual(new Set(['kernel', 'main', 'platform']));
   expect(files.size).toBeLessThan(20);
   // The search does find what others load.
   expect(loadedWith('main/resident.ts').packages).toContain('zod');
