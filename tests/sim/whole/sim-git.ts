@@ -71,6 +71,11 @@ export class SimGit implements TreeWork {
     tree.merging = repo.main;
   }
 
+  /** The simulated teams have no reviewers. */
+  diff(): Promise<{ ok: boolean; text: string }> {
+    return Promise.resolve({ ok: false, text: 'no diff is read here' });
+  }
+
   async commit({ task, path }: Of<'commit'>): Promise<CommitOutcome> {
     await this.#takesTime();
     if (this.#random.next() < this.#life.trouble.git) return { kind: 'failed', text: 'git failed' };
