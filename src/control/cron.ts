@@ -17,6 +17,7 @@ import type { CronHistoryRow, CronJob, CronRow } from '../protocol/cron.ts';
 import type { PolicyMode, RunFile } from '../protocol/team.ts';
 import type { StatusResult } from '../protocol/wire.ts';
 import type { CronHost } from '../supervisor/index.ts';
+import { authoredRun, titleOf } from './cron-authored.ts';
 import { writeWhole } from './files.ts';
 import type { Finding } from './finding.ts';
 import { rowOf, viewRun } from './queries.ts';
@@ -149,6 +150,7 @@ export function makeCronHost(
 async function runOfJob(workspace: Workspace, job: CronJob, run: string): Promise<RunFile> {
   if ((await runIds(workspace)).includes(run)) return readRunFile(workspace, run);
   const { places } = workspace;
+  if (job.author !== undefined) return authoredRun(workspace, job, run);
   const teamFile = job.work.kind === 'team' ? job.work.file : await writeTeam(workspace, job);
   const { file, beside } = await prepareRun(workspace, {
     teamFile,
@@ -176,12 +178,10 @@ export async function checkJob(workspace: Workspace, job: CronJob): Promise<void
 async function writeTeam({ deps, places }: Workspace, job: CronJob): Promise<string> {
   if (job.work.kind !== 'prompt') throw new Error('a job without a run');
   const { text, agent } = job.work;
-  const [first = ''] = text.split('\n');
-  const title = first.length > TITLE_MAX ? `${first.slice(0, TITLE_MAX - 1)}…` : first;
   const team = {
     version: 1,
     name: job.name.slice(0, 28),
-    tasks: [{ id: 'job', title, prompt: text, agent }],
+    tasks: [{ id: 'job', title: titleOf(text), prompt: text, agent }],
   };
   const folder = `${places.state}/workspace/cron`;
   await deps.files.makeDirectory(folder);
@@ -190,5 +190,3 @@ async function writeTeam({ deps, places }: Workspace, job: CronJob): Promise<str
   await writeWhole(deps.files, path, { text: `${JSON.stringify(team, null, 2)}\n`, temporary });
   return path;
 }
-
-const TITLE_MAX = 60;

@@ -22,10 +22,10 @@ export {
   type Verdict,
 } from './decide.ts';
 export { DueHeap } from './heap.ts';
-export { readJob } from './job.ts';
+export { readJob, timetableFor } from './job.ts';
 export { CLOCK_BACK_MAX_MS, HISTORY_MAX, JOBS_MAX } from './limits.ts';
 export { localTime, momentOf } from './moment.ts';
 export { type JobWish, newJob } from './new-job.ts';
 export { cronRows, historyRow } from './rows.ts';
-export { timetableOf, within, Zones } from './timetable.ts';
+export { type Timetable, timetableOf, within, Zones } from './timetable.ts';
 export { webhookRefusal } from './webhook.ts';

@@ -59,6 +59,7 @@ export const JOB_SCHEMA: z.ZodType<CronJob> = z.strictObject({
     .nullable(),
   paused: z.boolean(),
   by: text,
+  author: z.strictObject({ run: text, actor: text, profile: text }).optional(),
   createdAt: moment,
 });
 
@@ -85,6 +86,12 @@ function timetableOfJob({ timing, start, end }: CronJob, zones: Zones): Timetabl
   const bounds = { start: ms(start), end: ms(end) };
   zones.named(timing.tz);
   return within(timetableOf(plain(timing), zones), bounds);
+}
+
+/** When it is due, without bounds. */
+export function timetableFor(timing: CronJob['timing'], zones: Zones): Timetable {
+  zones.named(timing.tz);
+  return timetableOf(plain(timing), zones);
 }
 
 function plain(timing: CronJob['timing']): Timing {

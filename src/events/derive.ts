@@ -116,6 +116,7 @@ function draftsOf(record: StoredRunRecord): Draft[] {
       data,
     })),
     ...(record.spend ?? []).flatMap((change) => draftsOfSpend(change, stamp)),
+    ...(record.cron ?? []).map(draftOfCron),
   ];
 }
 
@@ -127,6 +128,15 @@ function draftsOfSpend(
   if (change.type !== 'spend.settled') return [];
   const { type, task, ...data } = change;
   return [{ type, ...stamp, ...(task === null ? {} : { task }), data }];
+}
+
+function draftOfCron(change: NonNullable<StoredRunRecord['cron']>[number]): Draft {
+  if (change.type !== 'cron.added') {
+    const { type, ...data } = change;
+    return { type, data };
+  }
+  const { actor, ...data } = change.job;
+  return { type: change.type, actor, data };
 }
 
 function draftOfAsk(change: NonNullable<StoredRunRecord['asks']>[number]): Draft {

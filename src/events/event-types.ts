@@ -1,5 +1,6 @@
 /** The manifest: every type of event, whether it is durable, and what it is about. */
 import type { AskChange } from '../protocol/ask.ts';
+import type { RunCronChange } from '../protocol/cron.ts';
 import type {
   ActorChange,
   ProcChange,
@@ -17,6 +18,7 @@ export type EventType =
   | ProcChange['type']
   | TeamChange['type']
   | AskChange['type']
+  | RunCronChange['type']
   | 'answer.committed'
   | 'spend.settled'
   | 'call.ended'
@@ -97,6 +99,10 @@ export const EVENT_TYPES: Readonly<Record<EventType, EventInfo>> = {
   'shutdown.answered': durable('It answered: working, ready or refused.'),
   'shutdown.forced': durable('It did not end in time and is ended by force.'),
   'subagent.background': durable('The answer of this subagent goes to its parent by mail.'),
+  'cron.added': durable('An actor made a job; `durable`: it outlives the run.'),
+  'cron.fired': durable('A job of the run was due, and its prompt went to its actor.'),
+  'cron.skipped': durable('Slots of a job were not fired, with the reason.'),
+  'cron.ended': durable('A job of the run is over, with the reason.'),
   'answer.committed': durable('A model answer was recorded: its text, calls and usage.'),
   'call.ended': durable('A tool call has its result.'),
   'session.compacted': durable(

@@ -1,4 +1,5 @@
 /** Recurring jobs as the workspace journal has them: what a person wrote down, and what became of each slot. */
+import type { ActorName } from '../kernel/ids.ts';
 
 export type CronTiming =
   | { readonly kind: 'schedule'; readonly expression: string; readonly tz: string }
@@ -26,6 +27,43 @@ export type CronWork =
     }
   /** In the checkout, with the rights of the person who wrote it. */
   | { readonly kind: 'command'; readonly command: string };
+
+/** Who made a job that is not a person: its runs have what that run had, and no more. */
+export interface CronAuthor {
+  readonly run: string;
+  readonly actor: string;
+  readonly profile: string;
+}
+
+/** A job that lives as long as its run, and whose prompt comes to the actor that made it; or what a run knows of one it made for good. */
+export interface RunJob {
+  readonly name: string;
+  readonly actor: ActorName;
+  readonly timing: CronTiming;
+  readonly prompt: string;
+  readonly once: boolean;
+  /** True: it is in the workspace journal and is fired by `troupe up`. */
+  readonly durable: boolean;
+}
+
+/** Of the jobs that a run has made. */
+export type RunCronChange =
+  | { readonly type: 'cron.added'; readonly job: RunJob }
+  | {
+      readonly type: 'cron.fired';
+      readonly name: string;
+      readonly slot: string;
+    }
+  | {
+      readonly type: 'cron.skipped';
+      readonly name: string;
+      readonly slot: string;
+      /** The last of them. */
+      readonly until: string;
+      readonly count: number;
+      readonly reason: string;
+    }
+  | { readonly type: 'cron.ended'; readonly name: string; readonly reason: string };
 
 export const CRON_OVERLAPS = ['skip', 'queue', 'replace'] as const;
 export type CronOverlap = (typeof CRON_OVERLAPS)[number];
@@ -67,6 +105,8 @@ export interface CronJob {
   readonly notify: CronNotify | null;
   readonly paused: boolean;
   readonly by: string;
+  /** Left out: a person made it. */
+  readonly author?: CronAuthor | undefined;
   readonly createdAt: string;
 }
 
@@ -138,6 +178,11 @@ export interface CronMoment {
 export type CronEdit =
   | { readonly type: 'add'; readonly job: CronJob }
   | { readonly type: 'remove' | 'pause' | 'resume' | 'trigger'; readonly name: string };
+
+/** What an actor may do of it. */
+export type ActorCronEdit =
+  | Extract<CronEdit, { readonly type: 'add' }>
+  | { readonly type: 'remove'; readonly name: string };
 
 export interface CronEditResult {
   readonly name: string;

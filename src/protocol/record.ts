@@ -10,6 +10,7 @@
 import type { ActorName, CallId, EnvelopeId, ProcId, TaskId } from '../kernel/ids.ts';
 import type { AskChange } from './ask.ts';
 import type { AuditMark } from './audit.ts';
+import type { RunCronChange } from './cron.ts';
 import type { Mail } from './envelope.ts';
 import type { HookFact } from './hook.ts';
 import type { PayloadRef } from './payload.ts';
@@ -449,6 +450,8 @@ export interface RunRecord {
   readonly hooks?: readonly HookFact[];
   readonly team?: readonly TeamChange[];
   readonly asks?: readonly AskChange[];
+  /** Jobs that actors have made. */
+  readonly cron?: readonly RunCronChange[];
   readonly spend?: readonly SpendChange[];
   /** Facts that an actor noted for later runs. */
   readonly notes?: readonly NoteFact[];

@@ -24,6 +24,7 @@ import type {
   NoteFact,
   ProcChange,
   RunChange,
+  RunCronChange,
   RunRecord,
   SessionEntry,
   SpendChange,
@@ -57,6 +58,7 @@ export class Draft {
   private readonly asks: AskChange[] = [];
   private readonly spending: SpendChange[] = [];
   private readonly notes: NoteFact[] = [];
+  private readonly jobs: RunCronChange[] = [];
   private readonly hooks: HookFact[] = [];
   private procsStarted = 0;
   private filled = false;
@@ -165,6 +167,12 @@ export class Draft {
     return this;
   }
 
+  cron(change: RunCronChange): this {
+    this.jobs.push(change);
+    this.filled = true;
+    return this;
+  }
+
   hook(fact: HookFact): this {
     this.hooks.push(fact);
     this.filled = true;
@@ -227,6 +235,7 @@ export class Draft {
       ...(this.teamwork.length === 0 ? {} : { team: this.teamwork }),
       ...(this.asks.length === 0 ? {} : { asks: this.asks }),
       ...(this.spending.length === 0 ? {} : { spend: this.spending }),
+      ...(this.jobs.length === 0 ? {} : { cron: this.jobs }),
       ...(this.notes.length === 0 ? {} : { notes: this.notes }),
       ...(this.hooks.length === 0 ? {} : { hooks: this.hooks }),
       ...(usage === undefined ? {} : { usage }),

@@ -3,7 +3,14 @@
  * in order per kind of thing; results come back as events.
  */
 import type { ActorName, CallId, ErrorShape, ProcId, TaskId } from '../kernel/index.ts';
-import type { ActorReply, ActorStart, Downward, Grant, NoteFact } from '../protocol/index.ts';
+import type {
+  ActorCronEdit,
+  ActorReply,
+  ActorStart,
+  Downward,
+  Grant,
+  NoteFact,
+} from '../protocol/index.ts';
 import type { HookWork } from './hooks.ts';
 
 import type { Token } from './inbox.ts';
@@ -132,6 +139,14 @@ export type Effect =
   | { readonly type: 'sweep.later'; readonly ms: number }
   /** Looks at what a waiting call names, then reports `call.looked`. */
   | { readonly type: 'call.look'; readonly name: ActorName; readonly call: CallId }
+  /** Into the workspace journal, for a call; then `cron.edited` is reported. */
+  | {
+      readonly type: 'cron.edit';
+      readonly call: CallId;
+      readonly edit: ActorCronEdit;
+    }
+  /** Looks at the jobs of the run, then reports `jobs.due`. */
+  | { readonly type: 'jobs.later'; readonly ms: number }
   | { readonly type: 'asks.later'; readonly ms: number }
   | { readonly type: 'outlet.later'; readonly ms: number }
   /** Into the workspace journal; the same grant twice is one. */

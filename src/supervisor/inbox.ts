@@ -220,6 +220,16 @@ export type RunEvent =
       readonly call: CallId;
       readonly disk?: CallFacts;
     }
+  /** Some job of the run may be due. */
+  | { readonly type: 'jobs.due' }
+  /** A job of an actor is in the workspace journal, or out of it, or why not. */
+  | {
+      readonly type: 'cron.edited';
+      readonly call: CallId;
+      readonly removed: boolean;
+      readonly ok: boolean;
+      readonly text: string;
+    }
   /** The time of some ask is over, or nearly. */
   | { readonly type: 'asks.due' }
   /** Some request that waits for a provider may go out now. */

@@ -172,3 +172,7 @@ export const CRON_TURN = 256;
 export const VIEWS_ANEW_RECORDS = 1_000;
 /** Undeclared files that a letter names. */
 export const TOUCHES_SHOWN = 20;
+/** Jobs that the actors of a run may have. */
+export const RUN_JOBS_MAX = 20;
+/** Missed slots of such a job are counted as far as this. */
+export const RUN_SLOTS_COUNTED_MAX = 100_000;

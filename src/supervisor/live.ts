@@ -2,6 +2,8 @@
  * What this process alone knows of a run: threads, operations in flight, mail handed to a thread. It is empty after a
  * restart, and everything in it is found again from the facts; nothing may rest on it alone.
  */
+
+import { type Timetable, Zones } from '../cron/index.ts';
 import {
   type ActorName,
   type CallId,
@@ -16,6 +18,7 @@ import type {
   ActorRequest,
   ActorStatus,
   CallFacts,
+  CronTiming,
   DeathCause,
   Gate,
   Grant,
@@ -23,6 +26,7 @@ import type {
   PolicySnapshot,
   Reason,
   ReserveRequest,
+  RunJob,
   SpendChange,
 } from '../protocol/index.ts';
 import type { Tightened } from './hooks.ts';
@@ -232,6 +236,15 @@ export interface Live {
   readonly resting: Map<ActorName, number>;
   /** A task that could be begun when the last sweeps looked, and how often in a row. */
   stalled: { readonly task: TaskId; readonly times: number } | null;
+  /** Of the jobs that actors made: monotonic time of the next look, and whether it may have become another. */
+  readonly jobs: {
+    at: number | null;
+    dirty: boolean;
+    readonly zones: Zones;
+    readonly timetables: Map<string, { readonly of: CronTiming; readonly timetable: Timetable }>;
+    /** By the call that waits for the workspace journal. */
+    readonly asked: Map<CallId, RunJob>;
+  };
   /** Monotonic time of the next sweep; null: nothing can fall due by itself. */
   sweepAt: number | null;
   /** To be started even without new mail: their last turn was cut. */
@@ -320,6 +333,13 @@ export function makeLive(options: {
     retries: new Map(),
     resting: new Map(),
     stalled: null,
+    jobs: {
+      at: null,
+      dirty: true,
+      zones: new Zones(),
+      timetables: new Map(),
+      asked: new Map(),
+    },
     sweepAt: null,
     wake: new Set(),
     compactions: new Map(),

@@ -8,6 +8,7 @@ import type { MemoryStore } from '../memory/index.ts';
 import type { Grant, RunFile, StoredRunRecord } from '../protocol/index.ts';
 import type { AuditBook } from './audit-book.ts';
 import type { LiveEvent, SupervisorDeps } from './contract.ts';
+import type { JobsOfRun } from './cron/author.ts';
 import { ProcessHost } from './effects/commands.ts';
 import { HookRunner } from './effects/hooks.ts';
 import { ViewFiles } from './effects/views.ts';
@@ -28,6 +29,7 @@ export interface OpenRunOptions {
   readonly book: GrantBook;
   readonly memory: MemoryStore;
   readonly trees: TreeKeeper;
+  readonly jobs: JobsOfRun;
   /** Keeps a grant for the workspace and tells the runs. */
   readonly keepGrant: (grant: Grant) => Promise<void>;
   readonly onRecord: (record: StoredRunRecord) => void;
@@ -103,15 +105,16 @@ export async function openRun(file: RunFile, options: OpenRunOptions): Promise<R
 /** What outlives the run, and who listens. */
 function ofWorkspace(
   file: RunFile,
-  { audit, book, memory, keepGrant, onRecord, onLive }: OpenRunOptions,
+  { audit, book, memory, jobs, keepGrant, onRecord, onLive }: OpenRunOptions,
 ): Pick<
   ConstructorParameters<typeof RunLoop>[2],
-  'audit' | 'grants' | 'memory' | 'onRecord' | 'onLive'
+  'audit' | 'grants' | 'memory' | 'jobs' | 'onRecord' | 'onLive'
 > {
   return {
     audit: { keys: audit.keysOf(file.id), head: (tip) => audit.head(file.id, tip) },
     grants: { give: keepGrant, used: (id, at) => book.used(id, at) },
     memory: keeperOf(memory, file.id),
+    jobs,
     onRecord,
     onLive,
   };

@@ -53,6 +53,7 @@ import { applyTask, makeGraph, type TaskGraph } from '../tasks/index.ts';
 import { applyBackground, type BackgroundFact } from './background.ts';
 import { applyBreaker, type Breaker, makeBreaker } from './breaker.ts';
 import { DEATHS_KEPT } from './limits.ts';
+import { applyRunJobs, type RunJobFact } from './run-jobs.ts';
 import { applySpending, makeSpending, noteUsage, type Spending } from './spending.ts';
 import { noteTaskTexts } from './task-texts.ts';
 import { applyTeamwork, makeTeamwork, type Teamwork } from './teamwork.ts';
@@ -171,6 +172,8 @@ export interface RunState {
   readonly ordered: Map<string, number>;
   /** Facts noted for later runs, oldest first. */
   readonly notes: (NoteFact & { readonly at: string })[];
+  /** Jobs that its actors have made and that are not over, by name. */
+  readonly jobs: Map<string, RunJobFact>;
   /** References of the texts of tasks that records hold as heads, by task and text. */
   readonly taskTexts: Map<string, PayloadRef>;
   /** Wall time that the run was worked on, over all terms, ms. */
@@ -217,6 +220,7 @@ export function makeRunState(file: RunFile): RunState {
     alarms: new Map(),
     ordered: new Map(),
     notes: [],
+    jobs: new Map(),
     taskTexts: new Map(),
     wallMs: 0,
     lastSeq: 0,
@@ -283,6 +287,7 @@ export function applyRecord(
     if (change.type === 'run.alarm') state.alarms.set(change.task, change.text);
   }
   for (const note of record.notes ?? []) state.notes.push({ ...note, at: record.at });
+  applyRunJobs(state.jobs, record);
   for (const change of record.procs ?? []) {
     applyProc(state, change);
     applyBackground(state.background, change, record.at);

@@ -31,6 +31,7 @@ import type {
   SupervisorDeps,
 } from './contract.ts';
 
+import { jobsOfRun } from './cron/author.ts';
 import { makeScheduler, setAsideDamaged } from './cron/open.ts';
 import type { CronScheduler } from './cron/scheduler.ts';
 import { markerOf } from './effects/commands.ts';
@@ -201,6 +202,7 @@ class RunningSupervisor implements Supervisor {
       book,
       memory,
       trees,
+      jobs: jobsOfRun(this.cron, file.id),
       keepGrant: (grant) => this.keepGrant(grant),
       onRecord: (record) => {
         for (const listener of this.recordListeners) listener(file.id, record);

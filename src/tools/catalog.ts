@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { nearMatches } from '../kernel/index.ts';
 import type { ActorKind, ToolSpec } from '../protocol/index.ts';
 import { bashKillTool, bashOutputTool, bashTool, bashWaitTool } from './bash-tools.ts';
+import { cancelCronTool, listCronsTool, scheduleCronTool } from './cron-tools.ts';
 import { editFileTool, multiEditTool } from './edit-tools.ts';
 import { listDirTool, readFileTool, writeFileTool } from './file-tools.ts';
 import { memoryAppendTool, memoryReadTool } from './memory-tools.ts';
@@ -64,6 +65,9 @@ const TOOLS: readonly Tool[] = [
   submitPlanTool,
   reviewPlanTool,
   requestShutdownTool,
+  scheduleCronTool,
+  listCronsTool,
+  cancelCronTool,
 ];
 
 const BY_NAME: ReadonlyMap<string, Tool> = new Map(TOOLS.map((tool) => [tool.name, tool]));
@@ -79,6 +83,9 @@ const NOT_FOR_SUBAGENTS = new Set([
   'submit_plan',
   'review_plan',
   'request_shutdown',
+  'schedule_cron',
+  'list_crons',
+  'cancel_cron',
 ]);
 
 export const TOOL_NAMES: readonly string[] = TOOLS.map((tool) => tool.name);

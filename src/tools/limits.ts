@@ -60,3 +60,6 @@ export const INBOX_ROWS = 20;
 export const INBOX_CHARS = 120;
 /** Of a fact that is remembered. */
 export const MEMORY_CHARS_MAX = 2_000;
+
+/** Of the prompt of a job that an agent makes. */
+export const JOB_PROMPT_MAX: number = 16 * 1024;

@@ -154,6 +154,8 @@ function toolsOf(profile: AgentProfile, possible: readonly string[], hasSkills: 
   const wanted = profile.tools === null ? null : new Set(profile.tools);
   // Who may bring somebody in may ask for its end.
   if (wanted?.has('spawn_teammate') === true) wanted.add('request_shutdown');
+  // Who may make jobs sees its own and may end them.
+  if (wanted?.has('schedule_cron') === true) wanted.add('list_crons').add('cancel_cron');
   // What may be started in the background can be looked at and ended.
   if (wanted?.has('bash') === true) for (const name of WITH_BASH) wanted.add(name);
   return possible.filter((name) => {

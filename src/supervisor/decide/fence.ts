@@ -47,6 +47,7 @@ export function refusedAsLate(state: RunState, live: Live, event: RunEvent): Eff
     }
     // Of a call, by its id, which ends with the life that it is of.
     case 'call.looked':
+    case 'cron.edited':
     case 'output.read':
     case 'wait.over':
     case 'hooks.ended':
@@ -57,6 +58,7 @@ export function refusedAsLate(state: RunState, live: Live, event: RunEvent): Eff
     case 'damaged':
     case 'disk.full':
     case 'grant.revoke':
+    case 'jobs.due':
     case 'mail.due':
     case 'mail.settle':
     case 'outlet.due':

@@ -25,6 +25,7 @@ import { refusedAsLate } from './fence.ts';
 import { diskFull, holdBack, stopWhenAnswered } from './full-disk.ts';
 import { endStrayHelper } from './helpers.ts';
 import { holdForHooks, hooksEnded } from './hooks-after.ts';
+import { jobEdited } from './job-edits.ts';
 import { decideSend, deliverNext, settleDead } from './mail.ts';
 import { mergeComputed, nextMerge, refAdvanced } from './merges.ts';
 import { endQuotas, letOut, outletDue } from './outlet.ts';
@@ -35,6 +36,7 @@ import { decideRequest } from './requests.ts';
 import { diffReady } from './reviewers.ts';
 import { VIEW } from './roster.ts';
 import { damaged, resumed, settleEnd, started, stop, stopActor, stopped, wakeNext } from './run.ts';
+import { jobsDue, planJobs } from './run-jobs.ts';
 import { planSweep, sweep } from './sweep.ts';
 import { advance, dispatch, treeCommitted, treePrepared } from './tasks.ts';
 import { settleTeamwork } from './team-sweep.ts';
@@ -97,6 +99,10 @@ function meaningOf(state: RunState, live: Live, happening: Happening): Draft {
       return callLooked(state, live, happening, event);
     case 'asks.due':
       return asksDue(state, happening);
+    case 'jobs.due':
+      return jobsDue(state, live, happening);
+    case 'cron.edited':
+      return jobEdited(state, live, happening, event);
     case 'outlet.due':
       return outletDue(state, live, happening);
     case 'rules.changed':
@@ -161,6 +167,7 @@ function nextOf(state: RunState, live: Live, happening: Happening): Draft | null
     refreshView(state, live, happening) ??
     deliverNext(state, live, happening) ??
     wakeNext(state, live, happening) ??
+    planJobs(state, live, happening) ??
     planSweep(state, live, happening) ??
     settleEnd(state, live, happening)
   );

@@ -24,6 +24,7 @@ import type { Tightened } from '../hooks.ts';
 import type { Happening } from '../inbox.ts';
 import type { Live } from '../live.ts';
 import type { RunState } from '../state.ts';
+import { clip } from '../text.ts';
 import { gateOf, planGate, readOnly } from './plan-gate.ts';
 import { pathOf, rulesFor, workplaceOf } from './roster.ts';
 
@@ -111,6 +112,7 @@ export function judgeAsked(
   { type, tool, input }: Extract<ActorRequest, { type: 'permit' | 'act' }>,
 ): Judged {
   if (type === 'permit' || tool === 'bash') return judgeFor(who, { tool, input });
+  if (tool === 'schedule_cron') return judgeJob(who, { input, does: askedJob(input) });
   return tool === 'create_task'
     ? judgeCommands(who, commandsOfTask(input))
     : wordsOn(who, [tool, input]);
@@ -149,6 +151,54 @@ export function judgeCommands(who: Who, commands: readonly string[]): Judged {
     offer: () => null,
   });
 }
+
+/**
+ * A job that an actor makes (C12). What comes back to it is its own mail; what outlives its run (`does`) is a person's to
+ * allow, each time or by a rule that names the tool; that everything is allowed for want of a rule is no such word.
+ */
+export function judgeJob(
+  who: Who,
+  { input, does }: { readonly input: unknown; readonly does: { readonly name: string } | null },
+): Judged {
+  const bare = { ...who, approval: undefined, tightened: undefined };
+  const judged = judgeFor(bare, { tool: 'schedule_cron', input });
+  if (judged.action === 'deny') return judged;
+  const offer = (): null => null;
+  if (does === null || (judged.action === 'allow' && judged.layer() !== null)) {
+    return withWords(who, { ...judged, offer });
+  }
+  if (!who.state.file.attended) {
+    const reason = 'a job that outlives its run needs a person, and nobody can be asked (headless)';
+    return { ...judged, action: 'deny', rule: 'headless', reason, layer: () => null };
+  }
+  const profile = profileOf(who.state, who.actor.name);
+  return withWords(who, {
+    ...judged,
+    action: 'ask',
+    rule: 'cron',
+    reason: 'it would start runs by itself, also after this one has ended',
+    layer: () => null,
+    digest: () => who.live.hash(JSON.stringify(['schedule_cron', profile, input])),
+    touches: () => [jobText(input, does)],
+    offer,
+  });
+}
+
+/** What tells a job that outlives its run from one that does not. */
+function askedJob(input: unknown): { readonly name: string } | null {
+  const { agent, durable, name } = Object(input) as Readonly<Record<string, unknown>>;
+  const lasts = durable ?? agent !== undefined;
+  return lasts === true ? { name: String(name) } : null;
+}
+
+function jobText(input: unknown, job: { readonly name: string }): string {
+  const { schedule, tz, agent, prompt } = Object(input) as Readonly<Record<string, unknown>>;
+  const zone = tz === undefined ? 'UTC' : String(tz);
+  const whom = agent === undefined ? '' : ` for ${String(agent)}`;
+  return `job ${job.name}: a run${whom} at ${JSON.stringify(schedule)} in ${zone}: ${clip(String(prompt), JOB_SHOWN_CHARS)}`;
+}
+
+const JOB_SHOWN_CHARS = 300;
 
 const ALLOWED: Judged = {
   action: 'allow',

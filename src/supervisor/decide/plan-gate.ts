@@ -42,6 +42,7 @@ const FREE: ReadonlySet<string> = new Set([
   'claim_task',
   'fail_task',
   'list_crons',
+  'cancel_cron',
 ]);
 
 /** Why the call may not run now; null when no plan stands in its way. */

@@ -41,6 +41,7 @@ import { suspectsAmong } from './poison.ts';
 import { REPLAY_DIFFERS } from './replay-order.ts';
 import { reply } from './results.ts';
 import { heldTask, noticeTarget } from './roster.ts';
+import { isWaitingForJob } from './run-jobs.ts';
 import { endIfReady, noteWorking } from './shutdowns.ts';
 import { hasBegun } from './siblings.ts';
 import { endAttempt, fail } from './task-ends.ts';
@@ -267,6 +268,8 @@ function becameIdle(
   if (hasUnread(state.mail, actor.name)) return draft;
   // The same holds for a plan that lies with somebody.
   if (openPlanOf(state, actor.name) !== null) return draft;
+  // So does a job of its own that will come to it.
+  if (isWaitingForJob(state, actor.name)) return draft;
   const nudged = live.nudges.get(node.fence) ?? 0;
   if (nudged < NUDGES_MAX && why !== 'refusal') {
     live.nudges.set(node.fence, nudged + 1);

@@ -12,6 +12,7 @@ import {
   type Logger,
 } from '../../kernel/index.ts';
 import type { Downward, Envelope, Grant, LiveKind, Upward } from '../../protocol/index.ts';
+import type { JobsOfRun } from '../cron/author.ts';
 import type { Effect } from '../effect.ts';
 import type { CommandOutcome, RunEvent, Token } from '../inbox.ts';
 import { KILL_GRACE_MS, STOP_GRACE_MS, THREAD_GRACE_MS } from '../limits.ts';
@@ -43,6 +44,8 @@ export interface ExecutorDeps {
   readonly blobs: Pick<BlobStore, 'put' | 'get'>;
   readonly processes: CommandWork;
   readonly memory?: { keep(notes: Of<'memory.keep'>['notes']): Promise<void> };
+  /** Left out: no job outlives the run. */
+  readonly jobs?: JobsOfRun;
   /** Left out: nothing runs hooks. */
   readonly hooks?: Pick<HookRunner, 'take' | 'idle' | 'close'>;
   readonly hosts: { readonly thread: ActorHost; readonly pool: ActorHost };
@@ -135,7 +138,11 @@ export class Executor {
       case 'sweep.later':
         void this.later(effect.ms, () => ({ type: 'sweep', beats: this.beats() }));
         return;
+      case 'cron.edit':
+        this.track(this.editJob(effect));
+        return;
       case 'asks.later':
+      case 'jobs.later':
       case 'mail.later':
       case 'outlet.later':
       case 'call.look':
@@ -179,11 +186,19 @@ export class Executor {
   /** Nothing is done but to report, now or later. */
   private tell(
     effect: Of<
-      'asks.later' | 'mail.later' | 'outlet.later' | 'wait.later' | 'call.look' | 'refused'
+      | 'asks.later'
+      | 'jobs.later'
+      | 'mail.later'
+      | 'outlet.later'
+      | 'wait.later'
+      | 'call.look'
+      | 'refused'
     >,
   ): void {
     if (effect.type === 'asks.later') void this.later(effect.ms, () => ({ type: 'asks.due' }));
-    else if (effect.type === 'outlet.later') {
+    else if (effect.type === 'jobs.later') {
+      void this.later(effect.ms, () => ({ type: 'jobs.due' }));
+    } else if (effect.type === 'outlet.later') {
       void this.later(effect.ms, () => ({ type: 'outlet.due' }));
     } else if (effect.type === 'mail.later') {
       void this.later(effect.ms, () => ({ type: 'mail.due', name: effect.name }));
@@ -195,6 +210,12 @@ export class Executor {
       // What is taken into the inbox is looked up on the disk on the way (`looking.ts`).
       this.deps.post({ type: 'call.looked', name: effect.name, call: effect.call });
     }
+  }
+
+  private async editJob({ call, edit }: Of<'cron.edit'>): Promise<void> {
+    const nobody = { ok: false, text: 'nobody here keeps jobs that outlive a run' };
+    const told = (await this.deps.jobs?.edit(edit)) ?? nobody;
+    this.deps.post({ type: 'cron.edited', call, removed: edit.type === 'remove', ...told });
   }
 
   /** Who noted something finds it from its next call on. */

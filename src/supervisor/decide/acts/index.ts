@@ -12,6 +12,7 @@ import { finishAct } from '../results.ts';
 import type { Act, Input } from './act.ts';
 import { bashKill, bashOutput, bashWait } from './background.ts';
 import { bash } from './bash.ts';
+import { cancelCron, listCrons, scheduleCron } from './cron.ts';
 import { claimTask, createTask, endTask, getTask, listTasks } from './graph.ts';
 import { memoryAppend } from './memory.ts';
 import { sendMessage } from './message.ts';
@@ -29,16 +30,19 @@ const ACTS: Readonly<Record<string, Run>> = {
   bash_kill: bashKill,
   bash_output: bashOutput,
   bash_wait: bashWait,
+  cancel_cron: cancelCron,
   claim_task: claimTask,
   complete_task: endTask,
   create_task: createTask,
   fail_task: endTask,
   get_task: getTask,
+  list_crons: listCrons,
   list_tasks: listTasks,
   request_plan: requestPlan,
   request_shutdown: requestShutdown,
   review_plan: reviewPlan,
   memory_append: memoryAppend,
+  schedule_cron: scheduleCron,
   send_message: sendMessage,
   spawn_teammate: spawnTeammate,
   submit_plan: submitPlan,
@@ -61,7 +65,7 @@ export function decideAct(asking: Asking, draft: Draft, act: Act): Draft {
 }
 
 /** Calls with a judgement of their own. */
-const JUDGED: ReadonlySet<string> = new Set(['bash', 'create_task']);
+const JUDGED: ReadonlySet<string> = new Set(['bash', 'create_task', 'schedule_cron']);
 
 /** A hook is against a call that no rule is about; null: it may run. */
 function byHook(asking: Asking, draft: Draft, act: Act): Draft | null {
