@@ -48,11 +48,13 @@ export interface CronBook {
   /** Sequence of the newest word on each job, as far as it was read. */
   readonly told: Map<string, number>;
   readonly zones: Zones;
+  /** The furthest that any job has come. Kept, since a look at all jobs would cost each firing their number. */
+  furthest: number;
 }
 
 export function emptyBook(): CronBook {
   const [jobs, broken, ledgers, told] = [new Map(), new Map(), new Map(), new Map()];
-  return { jobs, broken, ledgers, told, zones: new Zones() };
+  return { jobs, broken, ledgers, told, zones: new Zones(), furthest: 0 };
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -75,6 +77,7 @@ export function applyCron(book: CronBook, record: { readonly k: string } & Field
     case 'slot':
       return applySlot(book, name, record);
     case 'clock.back':
+      book.furthest = Math.min(book.furthest, momentOf(record['to']));
       for (const ledger of book.ledgers.values()) {
         if (ledger.cursor !== null) ledger.cursor = Math.min(ledger.cursor, momentOf(record['to']));
       }
@@ -142,7 +145,10 @@ function applySlot(book: CronBook, name: string, record: Fields): string | null 
   const ledger = ledgerOf(book, name, slot.job);
   ledger.history.set(slot.n, slot);
   ledger.n = Math.max(ledger.n, slot.n);
-  if (slot.trigger !== 'person') ledger.cursor = Math.max(ledger.cursor ?? at, at);
+  if (slot.trigger !== 'person') {
+    ledger.cursor = Math.max(ledger.cursor ?? at, at);
+    book.furthest = Math.max(book.furthest, at);
+  }
   if (typeof record['runs'] === 'number') ledger.runs = Math.max(ledger.runs, record['runs']);
   if (slot.state === 'queued' || slot.state === 'running') ledger.open.add(slot.n);
   else ledger.open.delete(slot.n);

@@ -220,9 +220,8 @@ export class CronScheduler {
   async #lookAtClock(now: number): Promise<void> {
     const before = this.#latest;
     this.#latest = now;
-    let furthest = before;
     if (before === now) return;
-    for (const { cursor } of this.book.ledgers.values()) furthest = Math.max(furthest, cursor ?? 0);
+    const furthest = Math.max(before, this.book.furthest);
     if (furthest - now <= CLOCK_BACK_MAX_MS) return;
     const at = isoTime(now);
     await this.#append([

@@ -35,7 +35,7 @@ interface ModelOptions {
   readonly call?: (turn: number) => Omit<Call, 'type' | 'id'>;
 }
 
-const TOOLS_TOKENS = 4000;
+const TOOLS_TOKENS = 4600;
 
 function makeModel(options: ModelOptions): Model {
   const requests: ProviderRequest[] = [];
