@@ -12,7 +12,7 @@ import type { RunFile } from '../protocol/index.ts';
 import { makeRunState, type RunState } from './state.ts';
 
 /** Rises when the same records fold to something else, or to a state of another shape. */
-const STATE_VERSION = 9;
+const STATE_VERSION = 10;
 
 /** What snapshots are made and read with. */
 export interface SnapshotFormat {
