@@ -62,6 +62,9 @@ test('the parameters of each tool are those of the agreement', () => {
       "submit_plan plan task? (supervisor)",
       "review_plan id approve feedback? (supervisor)",
       "request_shutdown name reason? (supervisor)",
+      "schedule_cron name schedule tz? prompt agent? once? durable? (supervisor)",
+      "list_crons  (supervisor)",
+      "cancel_cron name (supervisor)",
     ]
   `);
 });
