@@ -335,10 +335,11 @@ export class RunModel {
       }
     }
     for (const change of record.tasks ?? []) {
-      if (change.type === 'task.done')
-        hold(letters('task.finished') === 1, `T: nobody is told of the end of ${change.id}`);
-      if (change.type === 'task.failed')
-        hold(letters('task.failed') >= 1, `T: nobody is told of the end of ${change.id}`);
+      const type = change.type === 'task.done' ? 'task.finished' : change.type;
+      if (type !== 'task.finished' && type !== 'task.failed') continue;
+      if (change.type === 'task.finished' || !('id' in change)) continue;
+      const told = (record.mail ?? []).filter((one) => one.type === type && one.task === change.id);
+      hold(told.length === 1, `T: ${told.length} hear of the end of ${change.id} (${record.s})`);
     }
   }
 }

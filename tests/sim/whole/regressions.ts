@@ -13,5 +13,9 @@ export const REGRESSIONS: readonly {
   },
   { profile: 'medium', seed: '1.32', was: 'a task stood still when its tree was ready too late' },
   { profile: 'medium', seed: '1.65', was: 'a subagent wrote to the tree of a task that was over' },
-  { profile: 'medium', seed: 'mutant.142', was: 'a train of merges that landed was taken for a void intent' },
+  {
+    profile: 'medium',
+    seed: 'mutant.142',
+    was: 'a train of merges that landed was taken for a void intent',
+  },
 ];

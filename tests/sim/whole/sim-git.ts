@@ -106,12 +106,12 @@ export class SimGit implements TreeWork {
       tree.disk.files.set(name, new TextEncoder().encode(text));
   }
 
-  async merge({ task, commit }: Of<'merge'>): Promise<MergeOutcome> {
+  async merge({ task, commit, onto }: Of<'merge'>): Promise<MergeOutcome> {
     await this.#takesTime();
     if (this.#random.next() < this.#life.trouble.git)
       return { kind: 'blocked', text: 'refs are locked' };
     const { repo } = this.#life.outside;
-    const from = repo.main;
+    const from = onto ?? repo.main;
     if (repo.contains(from, commit)) return { kind: 'nothing', at: from };
     const { files, conflict } = repo.merge(from, commit);
     if (conflict !== null)
