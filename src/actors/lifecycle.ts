@@ -119,13 +119,19 @@ export function applyActor(table: ActorTable, change: ActorChange, place: Change
       table.byName.set(change.name, { ...facts, phase: { kind: 'passivated' }, ...since });
       return;
     case 'actor.ended':
-      if (change.incarnation < facts.incarnation || facts.phase.kind === 'ended') return;
+      if (change.incarnation < facts.incarnation) return;
+      // The first end stands, but for a stop of who died and would be started again.
+      if (facts.phase.kind === 'ended' && !isStopOfDead(facts.phase.end, change.end)) return;
       table.byName.set(change.name, {
         ...facts,
         phase: { kind: 'ended', end: change.end },
         ...since,
       });
   }
+}
+
+function isStopOfDead(before: ActorEnd, now: ActorEnd): boolean {
+  return before.kind === 'crashed' && now.kind === 'stopped';
 }
 
 export interface StartNumbers {

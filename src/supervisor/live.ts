@@ -55,7 +55,6 @@ export interface LiveActor {
   doom: {
     readonly kind: 'stopped' | 'crashed' | 'passivated';
     readonly text: string;
-    readonly token: Token | null;
     /** Of a death that was brought about. */
     readonly cause?: DeathCause;
   } | null;
@@ -229,6 +228,8 @@ export interface Live {
   merge: MergeTrain | null;
   /** Why no merge is begun now; looked at again with the next sweep. */
   mergeHold: { readonly text: string; readonly waiting: boolean; readonly times: number } | null;
+  /** Who waits for the end of an actor that was stopped. */
+  readonly stops: Map<ActorName, readonly Token[]>;
   readonly mailDirty: Set<ActorName>;
   /** Monotonic time before which a letter that was in hand at an end is not given again, by position. */
   readonly retries: Map<ActorName, Map<number, number>>;
@@ -329,6 +330,7 @@ export function makeLive(options: {
     mergeQueue: [],
     merge: null,
     mergeHold: null,
+    stops: new Map(),
     mailDirty: new Set(),
     retries: new Map(),
     resting: new Map(),

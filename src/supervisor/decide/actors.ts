@@ -191,7 +191,13 @@ export function actorExited(
   live.actors.delete(name);
   for (const [id, held] of live.outlet.queue) if (held.name === name) live.outlet.queue.delete(id);
   live.helpers.delete(name);
-  if (live.halting !== null) return draft;
+  if (live.halting !== null) {
+    // The run stops at the same time; this one is not to come back with it.
+    const { doom } = actor;
+    if (doom?.kind === 'stopped' && facts.kind !== 'subagent' && state.run.ended === null)
+      endStopped(draft, live, { name, incarnation, text: doom.text });
+    return draft;
+  }
   if (exit.kind === 'crashed' && exit.code === 'entry-missing') throw programMissing(exit.message);
   draft.about('sup', actor);
   withdrawOf(draft, live, name, `${name} is gone`);
@@ -205,9 +211,6 @@ export function actorExited(
   if (facts.phase.kind === 'ended') return draft;
   if (actor.doom?.kind === 'stopped') {
     endStopped(draft, live, { name, incarnation, text: actor.doom.text });
-    if (actor.doom.token !== null) {
-      draft.effect({ type: 'answer', token: actor.doom.token, value: { name } });
-    }
     return draft;
   }
   if (actor.doom?.kind === 'passivated') {

@@ -23,7 +23,10 @@ export function endStopped(
   const { name, incarnation, text } = who;
   const facts = actorOf(state.actors, name);
   draft.about('sup');
-  if (facts !== null && facts.phase.kind !== 'ended') {
+  live.wake.delete(name);
+  live.resting.delete(name);
+  // Who died and was to be started again is not.
+  if (facts !== null && (facts.phase.kind !== 'ended' || facts.phase.end.kind === 'crashed')) {
     draft.actor({ type: 'actor.ended', name, incarnation, end: { kind: 'stopped', text } });
   }
   const held = state.claims.get(name);

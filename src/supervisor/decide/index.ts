@@ -37,6 +37,7 @@ import { diffReady } from './reviewers.ts';
 import { VIEW } from './roster.ts';
 import { damaged, resumed, settleEnd, started, stop, stopActor, stopped, wakeNext } from './run.ts';
 import { jobsDue, planJobs } from './run-jobs.ts';
+import { answerStopped } from './stops.ts';
 import { planSweep, sweep } from './sweep.ts';
 import { advance, dispatch, treeCommitted, treePrepared } from './tasks.ts';
 import { settleTeamwork } from './team-sweep.ts';
@@ -146,6 +147,8 @@ export function settle(state: RunState, live: Live, happening: Happening): Draft
 }
 
 function nextOf(state: RunState, live: Live, happening: Happening): Draft | null {
+  const over = answerStopped(state, live, happening);
+  if (over !== null) return over;
   if (live.halting !== null) return stopWhenAnswered(state, live, happening);
   if (state.run.ended !== null || state.run.startedAt === null) return null;
   for (const id of live.dirty) {

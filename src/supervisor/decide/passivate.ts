@@ -24,7 +24,7 @@ export function passivateIdle(draft: Draft, live: Live): void {
     const { name, incarnation } = actor;
     if (happening.monotonicMs - actor.quietAt < live.passivateMs) continue;
     if (!isAtRest(state, live, actor)) continue;
-    actor.doom = { kind: 'passivated', text: 'idle', token: null };
+    actor.doom = { kind: 'passivated', text: 'idle' };
     actor.phase = 'stopping';
     draft.effect({ type: 'actor.stop', name, incarnation, graceMs: THREAD_GRACE_MS });
   }

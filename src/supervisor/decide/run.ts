@@ -297,24 +297,20 @@ export function stopActor(
       },
     });
   }
-  if (facts.phase.kind === 'ended' && facts.phase.end.kind !== 'crashed') {
-    return draft.effect({ type: 'answer', token: event.token, value: { name: facts.name } });
-  }
-  const actor = live.actors.get(facts.name);
+  const { name, incarnation } = facts;
+  live.stops.set(name, [...(live.stops.get(name) ?? []), event.token]);
+  const actor = live.actors.get(name);
   const text = `stopped by ${event.by}`;
   if (actor !== undefined) {
     actor.phase = 'stopping';
-    actor.doom = { kind: 'stopped', text, token: event.token };
-    withdrawOf(draft.about('perm', actor), live, facts.name, `${facts.name} is being stopped`);
-    return draft.effect({
-      type: 'actor.stop',
-      name: facts.name,
-      incarnation: actor.incarnation,
-      graceMs: event.now ? 0 : STOP_GRACE_MS,
-    });
+    actor.doom = { kind: 'stopped', text };
+    withdrawOf(draft.about('perm', actor), live, name, `${name} is being stopped`);
+    const graceMs = event.now ? 0 : STOP_GRACE_MS;
+    return draft.effect({ type: 'actor.stop', name, incarnation: actor.incarnation, graceMs });
   }
-  endStopped(draft, live, { name: facts.name, incarnation: facts.incarnation, text });
-  return draft.effect({ type: 'answer', token: event.token, value: { name: facts.name } });
+  if (facts.phase.kind === 'ended' && facts.phase.end.kind !== 'crashed') return draft;
+  endStopped(draft, live, { name, incarnation, text });
+  return draft;
 }
 
 /** Ends what can never move, then the run, when nothing is going on any more; null while something is. */

@@ -90,7 +90,7 @@ function end(
   // Without a thread there is nothing to wait for: `settleShutdowns` ends it.
   if (actor === undefined) return;
   actor.phase = 'stopping';
-  actor.doom = { kind: 'stopped', text: what.text, token: null };
+  actor.doom = { kind: 'stopped', text: what.text };
   const { name, incarnation } = actor;
   draft.effect({ type: 'actor.stop', name, incarnation, graceMs: what.graceMs });
 }

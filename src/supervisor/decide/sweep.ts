@@ -45,7 +45,7 @@ export function sweep(
   for (const actor of live.actors.values()) {
     const late = overdue(state, live, happening, { actor, beat: beats[actor.name] ?? 0 });
     if (late === null || actor.doom !== null) continue;
-    actor.doom = { kind: 'crashed', token: null, ...late };
+    actor.doom = { kind: 'crashed', ...late };
     draft.effect({
       type: 'actor.stop',
       name: actor.name,
