@@ -372,6 +372,8 @@ function noHash(): never {
 /** Liveness as an input of statuses: whether a supervisor holds the run, and what its actors do now. */
 export interface Liveness {
   readonly alive: boolean;
+  /** The task whose merge waits for something outside that stands in its way. */
+  readonly mergeHold?: { readonly task: string; readonly text: string } | null;
   readonly phases: Readonly<
     Record<
       string,

@@ -164,6 +164,7 @@ export function taskRows(
         : (unknownReason(state, node.spec.id) ??
           approvalReason(state, node) ??
           planReason(state, node) ??
+          holdReason(liveness, node) ??
           quotaReason(state, node) ??
           faultReason(state, node)),
   };
@@ -188,6 +189,12 @@ function faultReason(state: RunState, node: TaskNode): Reason | null {
   if (node.spec.run === null && isOpen(state.breaker)) return breakerReason(state.breaker);
   const text = state.alarms.get(node.spec.id);
   return text === undefined ? null : { kind: 'stalled', text };
+}
+
+/** The head of the merge queue, when something outside stands in its way. */
+function holdReason({ mergeHold }: Liveness, node: TaskNode): Reason | null {
+  if (node.state !== 'merging' || mergeHold?.task !== node.spec.id) return null;
+  return { kind: 'merge', text: `its merge is tried again every few seconds: ${mergeHold.text}` };
 }
 
 /** Nobody can ask the models of who works on it, or could. */
@@ -328,5 +335,8 @@ export function livenessIn(state: RunState, live: Live): Liveness {
     const reason = actor.phase === 'waiting' ? waitingReason(state, actor.name) : null;
     phases[actor.name] = { state: actor.phase, since: actor.since, reason };
   }
-  return { alive: state.run.interrupted === null, phases };
+  const { mergeHold } = live;
+  const [task] = live.mergeQueue;
+  const held = mergeHold === null || task === undefined ? null : { task, text: mergeHold.text };
+  return { alive: state.run.interrupted === null, mergeHold: held, phases };
 }

@@ -117,7 +117,7 @@ function letEnd(w: TeamWorld): number[] {
     w.gone('ada');
     tokens.push(...answered(w));
   }
-  for (const id of [...w.live.commands.keys()]) {
+  for (const id of w.live.commands.keys()) {
     expect(tokens).toEqual([]);
     w.step({ type: 'command.ended', id, outcome: killed });
     tokens.push(...answered(w));
