@@ -28,7 +28,7 @@ export function endStrayHelper(state: RunState, live: Live, happening: Happening
     const actor = live.actors.get(name);
     if (actor === undefined || actor.doom !== null || fence === 0) continue;
     if (!isOutOfPlace(state, live, name)) continue;
-    actor.doom = { kind: 'stopped', text: 'the task that it worked on is over', token: null };
+    actor.doom = { kind: 'stopped', text: 'the task that it worked on is over' };
     actor.phase = 'stopping';
     const { incarnation } = actor;
     const draft = new Draft(state, happening);
