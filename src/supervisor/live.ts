@@ -304,15 +304,7 @@ export function makeLive(options: {
     acts: new Map(),
     waiting: new Map(),
     held: new Map(),
-    outlet: {
-      queue: new Map(),
-      holds: new Map(),
-      heard: new Map(),
-      owed: [],
-      prefixes: new Map(),
-      dirty: false,
-      timerAt: null,
-    },
+    outlet: makeOutlet(),
     grants: options.grants ?? new Map(),
     asksDirty: false,
     hash: options.hash ?? noHash,
@@ -335,13 +327,7 @@ export function makeLive(options: {
     retries: new Map(),
     resting: new Map(),
     stalled: null,
-    jobs: {
-      at: null,
-      dirty: true,
-      zones: new Zones(),
-      timetables: new Map(),
-      asked: new Map(),
-    },
+    jobs: makeJobs(),
     sweepAt: null,
     wake: new Set(),
     compactions: new Map(),
@@ -362,6 +348,28 @@ export function makeLive(options: {
     wallUsedMs: options.wallUsedMs,
     tip: options.tip,
     sandbox: options.sandbox ?? 0,
+  };
+}
+
+function makeOutlet(): Live['outlet'] {
+  return {
+    queue: new Map(),
+    holds: new Map(),
+    heard: new Map(),
+    owed: [],
+    prefixes: new Map(),
+    dirty: false,
+    timerAt: null,
+  };
+}
+
+function makeJobs(): Live['jobs'] {
+  return {
+    at: null,
+    dirty: true,
+    zones: new Zones(),
+    timetables: new Map(),
+    asked: new Map(),
   };
 }
 

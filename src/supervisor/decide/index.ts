@@ -99,13 +99,12 @@ function meaningOf(state: RunState, live: Live, happening: Happening): Draft {
     case 'call.looked':
       return callLooked(state, live, happening, event);
     case 'asks.due':
-      return asksDue(state, happening);
     case 'jobs.due':
-      return jobsDue(state, live, happening);
+    case 'outlet.due':
+    case 'mail.due':
+      return ofTimers(state, live, happening, event);
     case 'cron.edited':
       return jobEdited(state, live, happening, event);
-    case 'outlet.due':
-      return outletDue(state, live, happening);
     case 'rules.changed':
       return rulesChanged(state, live, happening, event);
     case 'grant.revoke':
@@ -114,9 +113,6 @@ function meaningOf(state: RunState, live: Live, happening: Happening): Draft {
       return stop(state, live, happening, event);
     case 'stop.actor':
       return stopActor(state, live, happening, event);
-    case 'mail.due':
-      live.mailDirty.add(event.name);
-      return new Draft(state, happening);
     case 'disk.full':
       return diskFull(state, live, happening, event.error);
     case 'stopped':
@@ -126,6 +122,20 @@ function meaningOf(state: RunState, live: Live, happening: Happening): Draft {
     case 'sweep':
       return sweep(state, live, happening, event.beats);
   }
+}
+
+/** Something is to be looked at again. */
+function ofTimers(
+  state: RunState,
+  live: Live,
+  happening: Happening,
+  event: Extract<RunEvent, { type: 'asks.due' | 'jobs.due' | 'outlet.due' | 'mail.due' }>,
+): Draft {
+  if (event.type === 'asks.due') return asksDue(state, happening);
+  if (event.type === 'jobs.due') return jobsDue(state, live, happening);
+  if (event.type === 'outlet.due') return outletDue(state, live, happening);
+  live.mailDirty.add(event.name);
+  return new Draft(state, happening);
 }
 
 /** What was learnt of commits, and no tree. */

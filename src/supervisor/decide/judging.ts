@@ -193,8 +193,8 @@ function askedJob(input: unknown): { readonly name: string } | null {
 
 function jobText(input: unknown, job: { readonly name: string }): string {
   const { schedule, tz, agent, prompt } = Object(input) as Readonly<Record<string, unknown>>;
-  const zone = tz === undefined ? 'UTC' : String(tz);
-  const whom = agent === undefined ? '' : ` for ${String(agent)}`;
+  const zone = typeof tz === 'string' ? tz : 'UTC';
+  const whom = typeof agent === 'string' ? ` for ${agent}` : '';
   return `job ${job.name}: a run${whom} at ${JSON.stringify(schedule)} in ${zone}: ${clip(String(prompt), JOB_SHOWN_CHARS)}`;
 }
 

@@ -17,15 +17,12 @@ import type { Effect } from '../effect.ts';
 import type { CommandOutcome, RunEvent, Token } from '../inbox.ts';
 import { KILL_GRACE_MS, STOP_GRACE_MS, THREAD_GRACE_MS } from '../limits.ts';
 import type { ProcessHost } from './commands.ts';
+import { dueEvent } from './due.ts';
 import { messageOf, requireStorage } from './failures.ts';
-import type { GitWork } from './git.ts';
+import { carryOutGit, type TreeWork } from './git-effects.ts';
 import type { HookRunner } from './hooks.ts';
 
-/** What the executor asks of git and of the process host; a bench or a simulation brings its own. */
-export type TreeWork = Pick<
-  GitWork,
-  'prepare' | 'commit' | 'restore' | 'diff' | 'merge' | 'advance' | 'view' | 'scratch' | 'drop'
->;
+/** What the executor asks of the process host; a bench or a simulation brings its own. */
 export type CommandWork = Pick<
   ProcessHost,
   'run' | 'kill' | 'close' | 'idle' | 'clear' | 'readPage'
@@ -73,18 +70,6 @@ export interface ExecutorDeps {
 }
 
 type Of<T extends Effect['type']> = Extract<Effect, { type: T }>;
-type GitEffect = Of<
-  | 'tree.prepare'
-  | 'tree.commit'
-  | 'tree.drop'
-  | 'view.prepare'
-  | 'diff.read'
-  | 'merge.compute'
-  | 'ref.advance'
->;
-
-type TreeEffect = Of<'tree.prepare' | 'tree.commit' | 'tree.drop'>;
-
 interface Life {
   readonly incarnation: number;
   readonly epoch: number;
@@ -127,10 +112,8 @@ export class Executor {
         this.postMail(effect);
         return;
       case 'actor.interrupt':
-        this.forLife(effect, (handle) => handle.interrupt());
-        return;
       case 'actor.stop':
-        this.track(this.handleOf(effect)?.stop(effect.graceMs));
+        this.stopActor(effect);
         return;
       case 'halt':
         this.halt(effect);
@@ -145,19 +128,17 @@ export class Executor {
       case 'jobs.later':
       case 'mail.later':
       case 'outlet.later':
-      case 'call.look':
       case 'wait.later':
+        void this.later(effect.ms, () => dueEvent(effect));
+        return;
+      case 'call.look':
       case 'refused':
         this.tell(effect);
         return;
       case 'grant.keep':
-        this.track(this.deps.grants?.give(effect.grant));
-        return;
       case 'grant.used':
-        this.track(this.deps.grants?.used(effect.id, effect.at));
-        return;
       case 'memory.keep':
-        this.keepNotes(effect);
+        this.keep(effect);
         return;
       case 'hooks.run':
       case 'hooks.cancel':
@@ -179,37 +160,18 @@ export class Executor {
       case 'diff.read':
       case 'merge.compute':
       case 'ref.advance':
-        this.track(this.gitWork(effect));
+        this.track(carryOutGit(effect, this.deps));
     }
   }
 
-  /** Nothing is done but to report, now or later. */
-  private tell(
-    effect: Of<
-      | 'asks.later'
-      | 'jobs.later'
-      | 'mail.later'
-      | 'outlet.later'
-      | 'wait.later'
-      | 'call.look'
-      | 'refused'
-    >,
-  ): void {
-    if (effect.type === 'asks.later') void this.later(effect.ms, () => ({ type: 'asks.due' }));
-    else if (effect.type === 'jobs.later') {
-      void this.later(effect.ms, () => ({ type: 'jobs.due' }));
-    } else if (effect.type === 'outlet.later') {
-      void this.later(effect.ms, () => ({ type: 'outlet.due' }));
-    } else if (effect.type === 'mail.later') {
-      void this.later(effect.ms, () => ({ type: 'mail.due', name: effect.name }));
-    } else if (effect.type === 'wait.later') {
-      void this.later(effect.ms, () => ({ type: 'wait.over', call: effect.call }));
-    } else if (effect.type === 'refused') {
+  /** Nothing is done but to report. */
+  private tell(effect: Of<'call.look' | 'refused'>): void {
+    if (effect.type === 'refused') {
       this.deps.logger.log('warn', 'a late word of an earlier life was refused', { ...effect });
-    } else {
-      // What is taken into the inbox is looked up on the disk on the way (`looking.ts`).
-      this.deps.post({ type: 'call.looked', name: effect.name, call: effect.call });
+      return;
     }
+    // What is taken into the inbox is looked up on the disk on the way (`looking.ts`).
+    this.deps.post({ type: 'call.looked', name: effect.name, call: effect.call });
   }
 
   private async editJob({ call, edit }: Of<'cron.edit'>): Promise<void> {
@@ -218,9 +180,21 @@ export class Executor {
     this.deps.post({ type: 'cron.edited', call, removed: edit.type === 'remove', ...told });
   }
 
-  /** Who noted something finds it from its next call on. */
-  private keepNotes({ notes }: Of<'memory.keep'>): void {
-    for (const { by } of notes.slice(-1)) this.inLine(by, () => this.deps.memory?.keep(notes));
+  /** What outlives the run. Who noted something finds it from its next call on. */
+  private keep(effect: Of<'grant.keep' | 'grant.used' | 'memory.keep'>): void {
+    const { grants, memory } = this.deps;
+    if (effect.type === 'grant.keep') this.track(grants?.give(effect.grant));
+    else if (effect.type === 'grant.used') this.track(grants?.used(effect.id, effect.at));
+    else {
+      const { notes } = effect;
+      for (const { by } of notes.slice(-1)) this.inLine(by, () => memory?.keep(notes));
+    }
+  }
+
+  /** What it does, or its life. */
+  private stopActor(effect: Of<'actor.interrupt' | 'actor.stop'>): void {
+    if (effect.type === 'actor.interrupt') this.forLife(effect, (handle) => handle.interrupt());
+    else this.track(this.handleOf(effect)?.stop(effect.graceMs));
   }
 
   /** `at`: of the record that it acknowledges, when it does not say so itself. */
@@ -243,44 +217,6 @@ export class Executor {
     this.deps.hooks?.close();
     const ends = [...this.handles.values()].map(({ handle }) => handle.kill());
     await Promise.allSettled([...ends, this.deps.processes.close(KILL_GRACE_MS)]);
-  }
-
-  private async gitWork(effect: GitEffect): Promise<void> {
-    const { git, post, processes } = this.deps;
-    // S10: nothing of the last claim is in a tree that is used again.
-    if (effect.type.startsWith('tree.')) await processes.clear((effect as TreeEffect).path);
-    switch (effect.type) {
-      case 'tree.prepare': {
-        const { task, fence } = effect;
-        post({ type: 'tree.prepared', task, fence, outcome: await git.prepare(effect) });
-        return;
-      }
-      case 'tree.commit': {
-        const { task, fence } = effect;
-        post({ type: 'tree.committed', task, fence, outcome: await git.commit(effect) });
-        return;
-      }
-      case 'tree.drop':
-        post({ type: 'tree.dropped', owner: effect.owner, ...(await git.drop(effect)) });
-        return;
-      case 'view.prepare':
-        post({ type: 'view.ready', outcome: await git.view(effect) });
-        return;
-      case 'diff.read': {
-        const { task, fence } = effect;
-        post({ type: 'diff.ready', task, fence, ...(await git.diff(effect)) });
-        return;
-      }
-      case 'merge.compute': {
-        const { task, fence } = effect;
-        post({ type: 'merge.computed', task, fence, outcome: await git.merge(effect) });
-        return;
-      }
-      case 'ref.advance': {
-        const { task, to } = effect;
-        post({ type: 'ref.advanced', task, to, outcome: await git.advance(effect) });
-      }
-    }
   }
 
   private async runCommand(effect: Of<'command.start'>): Promise<void> {

@@ -22,7 +22,8 @@ import {
 import { hasUnread, mailboxNames, makeMailState } from '../../../src/mailbox/index.ts';
 import { StructuredCodec } from '../../../src/platform/index.ts';
 import type { Lane, RunFile, StoredRunRecord } from '../../../src/protocol/index.ts';
-import type { CommandWork, TreeWork } from '../../../src/supervisor/effects/executor.ts';
+import type { CommandWork } from '../../../src/supervisor/effects/executor.ts';
+import type { TreeWork } from '../../../src/supervisor/effects/git-effects.ts';
 import { ViewFiles } from '../../../src/supervisor/effects/views.ts';
 import type { CommandOutcome, RunEvent } from '../../../src/supervisor/inbox.ts';
 import { makeLive } from '../../../src/supervisor/live.ts';

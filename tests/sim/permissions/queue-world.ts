@@ -18,7 +18,8 @@ import type {
   StoredRunRecord,
 } from '../../../src/protocol/index.ts';
 import { AuditBook } from '../../../src/supervisor/audit-book.ts';
-import type { CommandWork, TreeWork } from '../../../src/supervisor/effects/executor.ts';
+import type { CommandWork } from '../../../src/supervisor/effects/executor.ts';
+import type { TreeWork } from '../../../src/supervisor/effects/git-effects.ts';
 import type { RunEvent } from '../../../src/supervisor/inbox.ts';
 import { GrantBook, type PolicySource } from '../../../src/supervisor/index.ts';
 import { type Live, makeLive } from '../../../src/supervisor/live.ts';

@@ -4,8 +4,8 @@
  */
 
 import type { RunFile } from '../../../src/protocol/index.ts';
-import type { TreeWork } from '../../../src/supervisor/effects/executor.ts';
 import { GitWork } from '../../../src/supervisor/effects/git.ts';
+import type { TreeWork } from '../../../src/supervisor/effects/git-effects.ts';
 import type {
   AdvanceOutcome,
   CommitOutcome,

@@ -21,7 +21,7 @@ function world(
     treesRoot: '/t',
   });
   const w = new TeamWorld({ ...file, attended: headless !== true });
-  w.step({ type: 'send', token: 1 as never, to: 'ada', text: 'go', lane: 'normal', id: null });
+  w.step({ type: 'send', token: 1, to: 'ada', text: 'go', lane: 'normal', id: null });
   w.answer('ada', ['schedule_cron']);
   return w;
 }
@@ -95,7 +95,7 @@ test('once is once; a job is listed and cancelled by its run, and ends with its 
   });
   expect(w.act('ada', 'cancel_cron', { name: 'often' }).ok).toBe(false);
   w.act('ada', 'schedule_cron', often);
-  w.step({ type: 'stop.actor', token: 2 as never, name: 'ada', now: true, by: 'user' });
+  w.step({ type: 'stop.actor', token: 2, name: 'ada', now: true, by: 'user' });
   later(w, 61 * MINUTE);
   expect(facts(w).slice(2)).toEqual(['cron.added', 'cron.ended', 'cron.added', 'cron.ended']);
   expect(w.letters('cron.fired')).toHaveLength(1);
