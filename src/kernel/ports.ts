@@ -118,7 +118,7 @@ export interface SandboxRequest {
   readonly gitDirectory: string;
   /** Never seen inside: state, socket, the trees of others. */
   readonly closed: readonly string[];
-  /** Names in the root of the tree that are read-only, in lower case, whether they exist or not. */
+  /** Names anywhere in the tree that are read-only, in lower case, whether they exist or not; `a/b` is `b` in a folder `a`. */
   readonly protect: readonly string[];
   /** Where what appeared under such a name is moved to after the command. */
   readonly setAside: string;

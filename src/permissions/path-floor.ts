@@ -80,9 +80,15 @@ export const RUNS_LATER_FILES: ReadonlySet<string> = new Set([
   '.yarnrc.yml',
 ]);
 
-/** Names in the root of a tree that a command of an actor makes or changes on no account; in lower case. */
+/**
+ * Names in a tree that a command of an actor makes or changes on no account, at any depth; in lower case. `a/b` is `b` in
+ * a folder `a`. Of a repository that is there already only what git obeys is meant.
+ */
 export const PROTECTED_IN_TREE: readonly string[] = [
   '.troupe',
+  '.git',
+  '.github/workflows',
+  '.github/actions',
   ...RUNS_LATER_FOLDERS,
   ...RUNS_LATER_FILES,
 ];

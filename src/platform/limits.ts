@@ -60,6 +60,9 @@ export const READ_BYTES_MAX: number = 32 * 1024 * 1024;
 /** Of a command in the sandbox: processes and threads; blocks of 512 bytes in one file (32 GiB); what the kernel ends first. */
 export const SANDBOX_PROCESSES: number = 4096;
 export const SANDBOX_FILE_BLOCKS: number = 64 * 1024 * 1024;
+/** Folders of a tree that are looked at for protected names, before and after a command; and how many in one go. */
+export const SANDBOX_WALK_FOLDERS: number = 3000;
+export const SANDBOX_WALK_TURN: number = 64;
 export const SANDBOX_OOM_SCORE: number = 500;
 
 /** How long the sandbox may take to be tried out, and what of its complaints is read. */

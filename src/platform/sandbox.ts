@@ -7,13 +7,13 @@
  * - P22 What a command asked the sandbox for it gets or it does not run: nothing here falls back to fewer walls.
  * - P24 (`egress-guard.ts`) With hosts named, the only way out is the proxy's socket: the network namespace stays empty, and a
  *   bridge from its loopback to the socket must stand before the command starts.
- * - P23 A name that other programs run later, or that is Troupe's, and that a command made in the root of its tree is moved
- *   out of the tree before anybody else sees it. It is not covered beforehand: bubblewrap would leave a file on the disk
- *   for each.
+ * - P23 A name that other programs run later, or that is Troupe's, and that a command made anywhere in its tree (as far as
+ *   `sandbox-names.ts` looks) is moved out of the tree before anybody else sees it. It is not covered beforehand:
+ *   bubblewrap would leave a file on the disk for each. One that was there is read-only.
  */
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
-import { cp, mkdir, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { cp, mkdir, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { RefusedHost, SandboxReport, SandboxRequest } from '../kernel/ports.ts';
 import { type EgressProxy, openEgressProxy } from './egress-proxy.ts';
 import { platformError } from './errors.ts';
@@ -21,6 +21,7 @@ import { runCaptured } from './exec-run.ts';
 import { findProgram, SYSTEM_FOLDERS, sandboxPrefix, type Wrapper } from './isolation.ts';
 import { SANDBOX_PROBE_BYTES, SANDBOX_PROBE_MS } from './limits.ts';
 import { BRIDGE_PORT, bridgeScript } from './sandbox-bridge.ts';
+import { type FoundNames, findNames } from './sandbox-names.ts';
 import { emptiedFolders, realPath, shownFolders } from './sandbox-places.ts';
 import { isWithin, type SandboxFacts, sandboxArguments } from './sandbox-profile.ts';
 
@@ -49,7 +50,7 @@ export async function sandboxed(
   if (bwrap === null || sh === null || setsid === null) {
     throw noSandbox('bubblewrap is not there any more');
   }
-  const before = await rootNames(request);
+  const before = request.writable ? await findNames(request.tree, request.protect) : NO_NAMES;
   const proxy = await proxyFor(request, command.resolve);
   const facts = sandboxFacts(request, { ...command, names: before, proxy: proxy?.path ?? null });
   const words = [bwrap, ...sandboxArguments(facts)];
@@ -61,7 +62,7 @@ export async function sandboxed(
         sandboxPrefix(words, { sh, setsid, env: given, bridge: bridgeScript(facts.proxy) }),
     },
     env: environmentInside(command.env, facts),
-    settle: () => settle(request, new Set(before)),
+    settle: () => settle(request, before),
     refused: () => proxy?.refused() ?? [],
     close: () => proxy?.close() ?? Promise.resolve(),
   };
@@ -90,7 +91,7 @@ function sandboxFacts(
   command: {
     readonly env: Env;
     readonly cwd: string;
-    readonly names: readonly string[];
+    readonly names: FoundNames;
     readonly proxy: string | null;
   },
 ): SandboxFacts {
@@ -126,18 +127,15 @@ function secretsOf(workspace: string): string[] {
   }
 }
 
-const REPOSITORY_CONTROL: readonly string[] = ['hooks', 'config', 'info', 'modules'];
+const NO_NAMES: FoundNames = { guarded: [], control: [] };
 
 /** The pointer file, protected names, and what git runs or obeys in repositories below the root. */
-function lockedIn(tree: string, names: readonly string[]): string[] {
-  const locked = ['.git', ...names].map((name) => join(tree, name)).filter(existsSync);
-  for (const entry of readdirSync(tree, { withFileTypes: true })) {
-    if (!entry.isDirectory() || entry.name === '.git') continue;
-    const nested = join(tree, entry.name, '.git');
-    if (!existsSync(nested)) continue;
-    locked.push(...REPOSITORY_CONTROL.map((name) => join(nested, name)).filter(existsSync));
-  }
-  return locked;
+function lockedIn(tree: string, { guarded, control }: FoundNames): string[] {
+  // A repository that was there is worked in; what is locked of it is among its control files.
+  const names = guarded.filter((path) => basename(path).toLowerCase() !== '.git');
+  return ['.git', ...new Set([...names, ...control])]
+    .map((path) => join(tree, path))
+    .filter(existsSync);
 }
 
 const PROXIES = /^(?:https?|no|all|ftp)_proxy$/i;
@@ -163,26 +161,19 @@ function environmentInside(env: Env, facts: SandboxFacts): Env {
   };
 }
 
-/** Protected names in the root of the tree, as they are spelled there. */
-async function rootNames(request: SandboxRequest): Promise<string[]> {
-  const names = await readdir(request.tree);
-  const isProtected = (name: string): boolean =>
-    request.protect.includes(name.normalize('NFC').toLowerCase());
-  return names.filter(isProtected);
-}
-
 /** P23 */
-async function settle(
-  request: SandboxRequest,
-  before: ReadonlySet<string>,
-): Promise<readonly string[]> {
+async function settle(request: SandboxRequest, before: FoundNames): Promise<readonly string[]> {
   if (!request.writable) return [];
-  const made = (await rootNames(request)).filter((name) => !before.has(name));
-  for (const name of made) {
-    const from = join(request.tree, name);
-    await mkdir(request.setAside, { recursive: true, mode: 0o700 });
+  const known = new Set([...before.guarded, ...before.control]);
+  const { guarded } = await findNames(request.tree, request.protect);
+  const fresh = guarded.filter((path) => !known.has(path));
+  const made = fresh.filter((path) => !fresh.some((o) => o !== path && isWithin(o, path)));
+  for (const path of made) {
+    const from = join(request.tree, path);
+    const to = join(request.setAside, path);
+    await mkdir(dirname(to), { recursive: true, mode: 0o700 });
     // Links are kept as links: nothing outside of the tree is read.
-    await cp(from, join(request.setAside, name), { recursive: true, verbatimSymlinks: true });
+    await cp(from, to, { recursive: true, verbatimSymlinks: true });
     await rm(from, { recursive: true, force: true });
   }
   return made;
@@ -206,7 +197,7 @@ export async function probeSandbox(request: SandboxRequest, env: Env): Promise<S
     const facts = sandboxFacts(request, {
       env,
       cwd: request.tree,
-      names: [],
+      names: NO_NAMES,
       proxy: null,
     });
     const done = await runCaptured({

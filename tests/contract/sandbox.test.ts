@@ -1,10 +1,10 @@
 /** P20–P23: what a command in the real sandbox reaches, and what it does not. Each attempt goes with the wall that stops it. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, linkSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, linkSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { ATTEMPTS, attempt } from '../../src/main/sandbox-proof.ts';
-import { type SandboxWorld, sandboxWorld } from '../../src/main/sandbox-world.ts';
+import { type SandboxWorld, SECRET, sandboxWorld } from '../../src/main/sandbox-world.ts';
 import { NodeExec } from '../../src/platform/index.ts';
 import { noSandboxHere } from '../support/sandbox-here.ts';
 
@@ -123,15 +123,67 @@ describe.skipIf(missing !== null)('the sandbox', () => {
     expect(readFileSync(join(world.tree, '.envrc'), 'utf8')).toBe('mine\n');
   });
 
-  it('hooks and configuration of a repository below the tree stay as they are', async () => {
-    await world.run('git init -q sub && touch sub/.git/hooks/pre-commit');
-    const before = readFileSync(join(world.tree, 'sub/.git/config'), 'utf8');
+  it('does so at every depth, and sees a repository under whatever name', async () => {
     const done = await world.run(
-      'echo evil > sub/.git/hooks/pre-commit; echo evil >> sub/.git/config',
+      `mkdir -p a/b/.VSCode a/.github/workflows a/.github/docs node_modules/x
+       echo '{}' > a/b/.VSCode/tasks.json; echo x > a/.github/workflows/ci.yml; echo d > a/.github/docs/d
+       echo x > node_modules/x/.npmrc; echo x > a/b/c; git init -q a/sub; git init -q --bare a/innocent`,
     );
+    expect([...(done.setAside ?? [])].toSorted()).toEqual([
+      'a/.github/workflows',
+      'a/b/.VSCode',
+      'a/innocent/config',
+      'a/innocent/hooks',
+      'a/sub/.git',
+    ]);
+    const kept = join(world.request.setAside, 'a/b/.VSCode/tasks.json');
+    expect(readFileSync(kept, 'utf8')).toBe('{}\n');
+    expect(readdirSync(join(world.tree, 'a')).toSorted()).toEqual([
+      '.github',
+      'b',
+      'innocent',
+      'sub',
+    ]);
+    expect(readdirSync(join(world.tree, 'a/.github'))).toEqual(['docs']);
+    await world.run('rm -rf a node_modules');
+  });
+
+  it('locks them at every depth, wherever they are moved', async () => {
+    const tree = 'home/.local/state/troupe/trees/hash/run/task';
+    world.write(`${tree}/p/q/.npmrc`, 'mine\n');
+    const done = await world.run('echo evil >> p/q/.npmrc; mv p r; echo evil >> r/q/.npmrc');
     expect(done.text.match(/Read-only/g)).toHaveLength(2);
-    expect(readFileSync(join(world.tree, 'sub/.git/config'), 'utf8')).toBe(before);
-    await world.run('rm -rf sub');
+    expect(done.setAside).toEqual(['r/q/.npmrc']);
+    rmSync(join(world.tree, 'r'), { recursive: true });
+  });
+
+  it('hooks and configuration of a repository below the tree stay as they are', async () => {
+    // As `worktree.setup` may leave it.
+    const setUp = { profile: 'setup', protect: ['.troupe'] } as const;
+    const made = await world.run('git init -q deep/er/sub && rm -r deep/er/sub/.git/hooks', setUp);
+    expect(made.setAside).toEqual([]);
+    const git = join(world.tree, 'deep/er/sub/.git');
+    const before = readFileSync(join(git, 'config'), 'utf8');
+    const done = await world.run(
+      'cd deep/er/sub/.git && echo evil >> config; mkdir hooks && echo evil > hooks/pre-commit',
+    );
+    expect(done.text.match(/Read-only/g)).toHaveLength(1);
+    expect(done.setAside).toEqual(['deep/er/sub/.git/hooks']);
+    expect(readFileSync(join(git, 'config'), 'utf8')).toBe(before);
+    await world.run('rm -rf deep', setUp);
+    rmSync(join(world.tree, 'deep'), { recursive: true, force: true });
+  });
+
+  it('shows nothing of the supervisor’s environment, in no process', async () => {
+    process.env['TROUPE_TEST_PROVIDER_KEY'] = SECRET;
+    try {
+      const seen = await world.run(`cat /proc/*/environ | tr '\\0' '\\n'; cat /proc/*/cmdline`);
+      expect(seen.text).toContain('LANG=C.UTF-8');
+      expect(seen.text).not.toContain('PROVIDER_KEY');
+      expect(seen.text).not.toContain(SECRET);
+    } finally {
+      delete process.env['TROUPE_TEST_PROVIDER_KEY'];
+    }
   });
 
   it('the view is for reading', async () => {
