@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /**
  * The long forms of proofs whose short forms are ordinary tests: `npm run mutants`, `npm run powercut [-- --cuts N]`,
- * `npm run soak [-- --kills N]`, each with `--seed S` to repeat one. They run through vitest with larger numbers.
+ * `npm run soak [-- --kills N]`, `npm run merge:oracle [-- --merges N]`, each with `--seed S` to repeat one. They run through
+ * vitest with larger numbers.
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +11,7 @@ import { parseArgs } from 'node:util';
 const PROOFS = {
   mutants: { project: 'sim', file: 'tests/sim/journal/mutants.sim.ts' },
   powercut: { project: 'e2e', file: 'tests/e2e/journal-powercut.test.ts' },
+  'merge-oracle': { project: 'contract', file: 'tests/contract/git-merge-oracle.test.ts' },
   soak: { project: 'e2e', file: 'tests/e2e/journal-soak.test.ts' },
 };
 
@@ -25,6 +27,7 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     kills: { type: 'string', default: '100' },
     cuts: { type: 'string', default: '36' },
+    merges: { type: 'string', default: '1000' },
   },
 });
 const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url));
@@ -38,6 +41,7 @@ const ran = spawnSync(
       ...process.env,
       TROUPE_KILLS: values.kills,
       TROUPE_CUTS: values.cuts,
+      TROUPE_MERGES: values.merges,
       ...(values.seed === undefined ? {} : { TROUPE_SEED: values.seed }),
     },
   },

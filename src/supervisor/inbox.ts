@@ -25,6 +25,8 @@ export type TreeOutcome =
       readonly branch: string;
       readonly start: string;
       readonly note: string | null;
+      /** With conflicts: what landed since both sides began, oldest first, and whether it changed a file in conflict. */
+      readonly landed?: readonly { readonly commit: string; readonly touches: boolean }[];
     }
   | { readonly kind: 'failed'; readonly text: string };
 

@@ -176,3 +176,6 @@ export const TOUCHES_SHOWN = 20;
 export const RUN_JOBS_MAX = 20;
 /** Missed slots of such a job are counted as far as this. */
 export const RUN_SLOTS_COUNTED_MAX = 100_000;
+/** A letter about a conflict: other tasks that it names, and how much of what each says of itself. */
+export const OTHERS_TOLD_MAX = 10;
+export const OTHER_SUMMARY_CHARS = 2000;

@@ -28,6 +28,7 @@ export { type DiffFile, type DiffRange, diffSummary, diffText } from './diff.ts'
 export type { WorktreeErrorCode } from './errors.ts';
 export type { Identity } from './git-cli.ts';
 export type { ConflictHunk } from './hunks.ts';
+export { type Landed, landedSince } from './landed.ts';
 export { GitLock } from './lock.ts';
 export type { MarkerPlace } from './markers.ts';
 export { type MergeOutcome, type MergeRequest, type MergeStyle, mergeTask } from './merge.ts';

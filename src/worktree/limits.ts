@@ -23,6 +23,8 @@ export const LIMITS = {
   conflictFiles: 50,
   conflictHunks: 20,
   conflictLines: 200,
+  /** Commits of the integration branch that are looked at for who else changed a file in conflict. */
+  landedCommits: 500,
   /** Difference that the survival check reads: 16 MiB; it is parsed in the supervisor's thread. */
   survivalMax: 16_777_216,
   /** What a lost-lines report carries. */

@@ -2,6 +2,7 @@
  * A conflict goes back to the task's owner: the integration branch is merged into the task's own tree, conflict markers and
  * `MERGE_HEAD` stay, the owner edits, and `commitTree` makes the merge commit.
  */
+import { mergeBase } from './branches.ts';
 import { type ConflictFile, conflictFiles, MERGE_CONFIG, mergeCommits } from './conflict.ts';
 import { errors } from './errors.ts';
 import type { Git } from './git-cli.ts';
@@ -18,6 +19,8 @@ export type ResolutionOutcome =
   | {
       readonly kind: 'conflicts';
       readonly mergeHead: string;
+      /** What both sides began from; null: they have no common history. */
+      readonly base: string | null;
       readonly files: readonly ConflictFile[];
     }
   /** Merged without a conflict; the merge commit is still to be made. */
@@ -39,7 +42,7 @@ export async function startConflictResolution(
   const { tree, integration } = options;
   const git = await requireTree(repo, tree);
   const open = await readText(repo.deps.files, join(tree.adminDir, 'MERGE_HEAD'));
-  if (open !== null) return describeOpen(git, open);
+  if (open !== null) return describeOpen(repo, git, open);
   const snapshot = await takeSnapshot(repo, options);
   if (snapshot?.dirty === true && snapshot.head !== null) {
     const args = [
@@ -71,14 +74,19 @@ export async function startConflictResolution(
     timeoutMs: LIMITS.longTimeoutMs,
   });
   const started = await readText(repo.deps.files, join(tree.adminDir, 'MERGE_HEAD'));
-  if (started !== null) return describeOpen(git, started);
+  if (started !== null) return describeOpen(repo, git, started);
   if (result.code === 0) return { kind: 'up-to-date' };
   throw errors.gitFailed('merge', result.code, `${result.stdout}\n${result.stderr}`);
 }
 
-async function describeOpen(git: Git, mergeHead: string): Promise<ResolutionOutcome> {
+async function describeOpen(
+  repo: Repository,
+  git: Git,
+  mergeHead: string,
+): Promise<ResolutionOutcome> {
   const head = await git.line(['rev-parse', '--verify', 'HEAD']);
   const merged = await mergeCommits(git, head, mergeHead);
   if (merged.clean) return { kind: 'clean', mergeHead };
-  return { kind: 'conflicts', mergeHead, files: await conflictFiles(git, merged) };
+  const base = await mergeBase(repo, head, mergeHead);
+  return { kind: 'conflicts', mergeHead, base, files: await conflictFiles(git, merged) };
 }

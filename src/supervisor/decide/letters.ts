@@ -3,12 +3,17 @@ import type { MailDraft } from '../../protocol/index.ts';
 import type { TaskNode } from '../../tasks/index.ts';
 import type { CommandOutcome } from '../inbox.ts';
 import type { RunState } from '../state.ts';
+import { type LandedCommit, othersInConflict } from './conflict-letter.ts';
 
 /** `task.assign` for someone who is new to the task, `task.rework` for the one who had it before. */
 export function assignment(
   state: RunState,
   node: TaskNode,
-  place: { readonly root: string; readonly note: string | null },
+  place: {
+    readonly root: string;
+    readonly note: string | null;
+    readonly landed?: readonly LandedCommit[] | undefined;
+  },
 ): MailDraft {
   // A conflict sends work back without using up an attempt.
   const again = node.preferredOwner !== null && node.preferredOwner === node.owner;
@@ -31,6 +36,8 @@ export function assignment(
   }
   if (node.rework !== null) parts.push(`Why it is not done yet:\n${node.rework}`);
   if (place.note !== null) parts.push(place.note);
+  const others = othersInConflict(state.graph, place.landed ?? []);
+  if (others !== null) parts.push(others);
   parts.push(
     'Work in this tree; it is yours alone. Call complete_task when all is done, or fail_task with the reason.',
   );

@@ -290,7 +290,11 @@ export function treePrepared(
   draft.task({ type: 'task.tree', id: event.task, path, branch, start });
   draft.tree({ type: 'tree.added', owner: event.task, path, branch, commit: start });
   if (node.spec.run !== null || node.owner === null) return draft;
-  const letter = assignment(state, node, { root: path, note: outcome.note });
+  const letter = assignment(state, node, {
+    root: path,
+    note: outcome.note,
+    landed: outcome.landed,
+  });
   if (act === undefined) {
     draft.notice(letter);
     live.mailDirty.add(node.owner);

@@ -11,7 +11,6 @@ import {
   addViewTree,
   advanceRef,
   branchRef,
-  type ConflictFile,
   clearStaleLocks,
   commitTree,
   createIntegrationBranch,
@@ -19,6 +18,8 @@ import {
   discardChanges,
   integrationBranch,
   isAncestor,
+  type Landed,
+  landedSince,
   mergeBase,
   mergeTask,
   noteSetup,
@@ -35,10 +36,10 @@ import {
 } from '../../worktree/index.ts';
 import type { Effect } from '../effect.ts';
 import type { AdvanceOutcome, CommitOutcome, MergeOutcome, TreeOutcome } from '../inbox.ts';
-import { GATE_TAIL_BYTES, REVIEW_DIFF_CHARS } from '../limits.ts';
-import { clip } from '../text.ts';
+import { REVIEW_DIFF_CHARS } from '../limits.ts';
 import type { TreeLeases } from '../trees/leases.ts';
 import type { TreePool } from '../trees/pool.ts';
+import { conflictNote, lostText, namesOf } from './conflict-note.ts';
 import { messageOf, requireStorage } from './failures.ts';
 import { undeclaredIn } from './undeclared.ts';
 
@@ -111,8 +112,8 @@ export class GitWork {
         if (wrong !== null) return { kind: 'failed', text: wrong };
         if (this.file.team.worktree.setup.length > 0) await noteSetup(this.repo, tree);
       }
-      const note = effect.mode === 'resolve' ? await this.resolve(tree) : null;
-      return { kind: 'ready', path: tree.path, branch: tree.branch, start: tree.start, note };
+      const told = effect.mode === 'resolve' ? await this.resolve(tree) : { note: null };
+      return { kind: 'ready', path: tree.path, branch: tree.branch, start: tree.start, ...told };
     } catch (thrown) {
       requireStorage(thrown);
       return { kind: 'failed', text: messageOf(thrown) };
@@ -120,19 +121,30 @@ export class GitWork {
   }
 
   /** Leaves the integration branch merged into the tree, conflicts marked, so that its owner can resolve them. */
-  private async resolve(tree: TaskTree): Promise<string | null> {
+  private async resolve(
+    tree: TaskTree,
+  ): Promise<{ note: string | null; landed?: readonly Landed[] }> {
     const integration = await this.tip();
     const options = { tree, integration, exclude: await this.excludes(tree) };
     const outcome = await startConflictResolution(this.repo, options);
     switch (outcome.kind) {
-      case 'conflicts':
-        return `The integration branch is merged into your tree; the conflicts are marked in the files. Resolve every one (keep what both sides meant), then call complete_task.\n\n${describeConflicts(outcome.files)}`;
+      case 'conflicts': {
+        const note = conflictNote(outcome);
+        const { base, mergeHead: to } = outcome;
+        if (base === null) return { note };
+        const paths = outcome.files.map((file) => file.path);
+        return { note, landed: await landedSince(this.repo, { from: base, to, paths }) };
+      }
       case 'clean':
-        return 'The integration branch is merged into your tree without a conflict now; check that all works, then call complete_task.';
+        return {
+          note: 'The integration branch is merged into your tree without a conflict now; check that all works, then call complete_task.',
+        };
       case 'up-to-date':
-        return null;
+        return { note: null };
       case 'dirty':
-        return `Your tree has uncommitted changes in ${outcome.files.slice(0, 10).join(', ')}.`;
+        return {
+          note: `Your tree has uncommitted changes in ${outcome.files.slice(0, 10).join(', ')}.`,
+        };
     }
   }
 
@@ -219,10 +231,7 @@ export class GitWork {
             text: `Merging the work into the integration branch is in conflict in ${namesOf(outcome.files)}.`,
           };
         case 'lost-lines':
-          return {
-            kind: 'conflict',
-            text: `A merge would lose lines that one side added: ${outcome.files.map((file) => file.path).join(', ')}.`,
-          };
+          return { kind: 'conflict', text: lostText(outcome.files) };
       }
     } catch (thrown) {
       requireStorage(thrown);
@@ -408,28 +417,4 @@ export class GitWork {
     const { copy, link } = this.file.team.worktree;
     return { copies: copy, setupLinks: link };
   }
-}
-
-function namesOf(files: readonly ConflictFile[]): string {
-  return files.map((file) => `${file.path} (${file.kind})`).join(', ');
-}
-
-/** As seen from the task's tree: there the task's work is ours, the integration branch theirs. */
-function describeConflicts(files: readonly ConflictFile[]): string {
-  const parts = files.map((file) => {
-    const hunks = file.hunks.map((hunk) => {
-      const base = hunk.base === null ? [] : ['||||||| before both', ...hunk.base];
-      return [
-        `${file.path}:${hunk.line}`,
-        '<<<<<<< your work',
-        ...hunk.ours,
-        ...base,
-        '=======',
-        ...hunk.theirs,
-        '>>>>>>> the integration branch',
-      ].join('\n');
-    });
-    return [`${file.path} (${file.kind})`, ...hunks].join('\n');
-  });
-  return clip(parts.join('\n\n'), GATE_TAIL_BYTES);
 }
