@@ -11,6 +11,7 @@ import type { Context, KeepSupervisor, Machine } from './context.ts';
 import { tellFailure, usageError } from './failure.ts';
 import type { Io } from './io.ts';
 import { commandAt, type Where } from './next.ts';
+import { flowing } from './text/flowing.ts';
 import { COLOR_STYLES, PLAIN_STYLES, wantsColor } from './text/style.ts';
 
 export interface CliDeps {
@@ -111,7 +112,9 @@ function addCommand(program: Command, spec: CommandSpec, action: Action): void {
   const command = program
     .command(spec.name)
     .summary(spec.summary)
-    .description(spec.details === undefined ? spec.summary : `${spec.summary}\n\n${spec.details}`)
+    .description(
+      flowing(spec.details === undefined ? spec.summary : `${spec.summary}\n\n${spec.details}`),
+    )
     .allowExcessArguments(false)
     .addHelpText('after', `\nExamples:\n${spec.examples.map((line) => `  ${line}\n`).join('')}`);
   for (const [flags, description] of spec.args) command.argument(flags, description);

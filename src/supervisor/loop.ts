@@ -17,10 +17,10 @@ import {
   isTroupeError,
   type Logger,
   type TroupeError,
-  toErrorShape,
 } from '../kernel/index.ts';
 import { type ChainKeys, type ChainTip, isAudited, markFor } from '../permissions/index.ts';
 import type { Envelope, RunRecord, StoredRunRecord } from '../protocol/index.ts';
+import { fullShape, NO_SPACE_TEXT } from './decide/full-disk.ts';
 import { decide, noticedBy, settle } from './decide/index.ts';
 import type { Draft } from './draft.ts';
 import type { Effect } from './effect.ts';
@@ -334,10 +334,10 @@ export class RunLoop {
 
   private diskFull(error: TroupeError): void {
     if (this.full !== null) return;
-    const hint = `Free some space there, then \`troupe resume ${this.state.file.id}\`; nothing that was accepted is lost.`;
-    const shape = { ...toErrorShape(error), hint };
+    const shape = fullShape(error, this.state);
     this.full = fromErrorShape(shape);
-    this.deps.logger.log('error', 'the disk is full: the run stops', { cause: error.message });
+    // Who runs it is told by the error that it ends with.
+    this.deps.logger.log('info', 'the disk is full: the run stops', { cause: error.message });
     this.work({ type: 'disk.full', error: shape });
   }
 
@@ -370,9 +370,12 @@ export class RunLoop {
   /** S6. What is running is ended by force; the journal is left as it is. */
   private fail(error: Error): void {
     if (this.failure !== null) return;
-    this.failure = error;
-    this.deps.logger.log('error', 'the run cannot go on', { cause: error.message });
-    void this.abandon(error);
+    // Without room for what was begun; it is resumed as after an orderly stop.
+    const isFull = isTroupeError(error) && FULL.has(error.code);
+    this.failure = isFull ? fromErrorShape(fullShape(error, this.state)) : error;
+    const level = isFull ? 'info' : 'error';
+    this.deps.logger.log(level, 'the run cannot go on', { cause: error.message });
+    void this.abandon(this.failure);
   }
 
   private async abandon(cause: Error): Promise<void> {
@@ -387,8 +390,10 @@ export class RunLoop {
   private async tellFull(cause: Error): Promise<void> {
     const { journal, clock } = this.deps;
     if (!isTroupeError(cause) || cause.code !== 'journal/full') return;
-    const text = 'stopped: no space is left on the disk';
-    const record = { at: isoTime(clock.now()), run: [{ type: 'run.interrupted', text }] };
+    const record = {
+      at: isoTime(clock.now()),
+      run: [{ type: 'run.interrupted', text: NO_SPACE_TEXT }],
+    };
     try {
       const last = this.chained({ k: 'run', ...record } as RunRecord, this.durableTip);
       await journal.append({ ...last, k: 'run' }, { reserved: 'last' }).durable;

@@ -6,7 +6,7 @@
  * - S7 On a full disk nothing is begun: no send, no call, no thread, no command, no further request to a model. What was
  *   begun before is on record: answers that come within `FULL_GRACE_MS`, then what an ordinary stop waits for.
  */
-import type { ErrorShape } from '../../kernel/index.ts';
+import { type ErrorShape, toErrorShape } from '../../kernel/index.ts';
 import { Draft } from '../draft.ts';
 import type { Effect } from '../effect.ts';
 import type { Happening } from '../inbox.ts';
@@ -17,6 +17,15 @@ import type { Act } from './acts/act.ts';
 import type { Asking } from './asking.ts';
 import { finishAct } from './results.ts';
 
+/** On record; where, and what to do, is in the error that the run ends with. */
+export const NO_SPACE_TEXT: string = 'stopped: no space is left on the disk';
+
+/** With what to do about it, for the run. */
+export function fullShape(error: Error, state: RunState): ErrorShape {
+  const hint = `Free some space there, then \`troupe resume ${state.file.id}\`; nothing that was accepted is lost.`;
+  return { ...toErrorShape(error), hint };
+}
+
 export function diskFull(
   state: RunState,
   live: Live,
@@ -26,7 +35,7 @@ export function diskFull(
   const draft = new Draft(state, happening);
   if (live.full !== null || state.run.ended !== null) return draft;
   live.full = { error, waits: true };
-  live.halting ??= { next: 'interrupt', text: `stopped: ${error.message}` };
+  live.halting ??= { next: 'interrupt', text: NO_SPACE_TEXT };
   return draft.effect({ type: 'halt', graceMs: FULL_GRACE_MS, forAnswers: true });
 }
 

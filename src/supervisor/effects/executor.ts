@@ -9,6 +9,7 @@ import {
   type Clock,
   type ErrorShape,
   ensureError,
+  isTroupeError,
   type Logger,
 } from '../../kernel/index.ts';
 import type { Downward, Envelope, Grant, LiveKind, Upward } from '../../protocol/index.ts';
@@ -344,7 +345,10 @@ export class Executor {
     try {
       await work;
     } catch (thrown) {
-      this.deps.logger.log('error', 'an effect failed', { cause: messageOf(thrown) });
+      // A full disk is told once, by what stops the run for it.
+      const isFull = isTroupeError(thrown) && thrown.code.endsWith('/full');
+      const level = isFull ? 'info' : 'error';
+      this.deps.logger.log(level, 'an effect failed', { cause: messageOf(thrown) });
       this.deps.fail(ensureError(thrown));
     }
   }

@@ -132,7 +132,7 @@ describe('C8 J10 S7: a full disk', () => {
     expect(model.replies.map(({ type }) => type)).toEqual(['committed']);
     expect(runWords(records).at(-1)).toMatchObject({
       type: 'run.interrupted',
-      text: expect.stringContaining('No space is left on the disk (ENOSPC) for /run/journal'),
+      text: 'stopped: no space is left on the disk',
     });
 
     disk.spaceLeft = null;
