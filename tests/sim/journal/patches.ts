@@ -137,7 +137,11 @@ export const patches: Readonly<Record<string, Patch>> = {
     says: /C2: .* is recorded twice/,
   },
   'fence ignored': {
-    edits: one('src/supervisor/decide/requests.ts', ' || actor.incarnation !== incarnation', ''),
+    edits: one(
+      'src/supervisor/decide/fence.ts',
+      'return actor?.incarnation === of.incarnation && actor.epoch === of.epoch;',
+      'return actor !== undefined;',
+    ),
     proof: 'mail',
     says: /C4: \S+ \d+ lives, but sim-\d+ was recorded|C4: .* taken in twice/,
   },
