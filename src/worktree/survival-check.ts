@@ -22,6 +22,7 @@ import {
   type LostLines,
   outsideHunks,
   parseLineChanges,
+  stillThere,
 } from './survival.ts';
 
 export interface SurvivalReport {
@@ -67,7 +68,7 @@ async function checkResolutions(
   for (const line of listed.stdout.split('\n')) {
     const [commit = '', mine, other, ...more] = line.split(' ');
     if (mine === undefined || other === undefined || more.length > 0) continue;
-    lost.push(...(await checkResolution(repo, { commit, mine, other, final: merge.taskCommit })));
+    lost.push(...(await checkResolution(repo, { commit, mine, other, ...merge })));
   }
   return lost;
 }
@@ -79,7 +80,8 @@ async function checkResolution(
     readonly commit: string;
     readonly mine: string;
     readonly other: string;
-    readonly final: string;
+    readonly taskCommit: string;
+    readonly integration: string;
   },
 ): Promise<LostLines[]> {
   const { git } = repo;
@@ -90,7 +92,7 @@ async function checkResolution(
   const auto = await lineChanges(git, base, merged.tree);
   const results = [
     await lineChanges(git, base, merge.commit),
-    await lineChanges(git, base, merge.final),
+    await lineChanges(git, base, merge.taskCommit),
   ];
   const certain = auto.filter((file) => !unclear.has(file.path));
   const allHunks = [...hunks.values()].flat();
@@ -103,7 +105,7 @@ async function checkResolution(
   for (const [path, own] of hunks) {
     lost.push(...droppedSides(own, results).map((side) => ({ path, ...side })));
   }
-  return lost;
+  return lost.length === 0 ? [] : stillThere(lost, await lineChanges(git, base, merge.integration));
 }
 
 /** Lines of files that are left out are expected nowhere. */

@@ -176,3 +176,16 @@ export function droppedSides(
   }
   return dropped;
 }
+
+/**
+ * Of lines that an earlier resolution dropped, those that somebody can still miss: what the integration branch itself has
+ * taken away since (`now`: its changes from the same base) is nobody's loss, and could never be brought back.
+ */
+export function stillThere(lost: readonly LostLines[], now: readonly FileChanges[]): LostLines[] {
+  const sum = sumChanges(now);
+  return lost.flatMap((file) => {
+    if (file.side === 'theirs') return [file];
+    const lines = file.lines.filter((line) => (sum.get(line) ?? 0) > 0);
+    return lines.length === 0 ? [] : [{ ...file, lines }];
+  });
+}

@@ -324,6 +324,22 @@ describe('conflict resolution', () => {
     await land(await commit(tree));
   });
 
+  test('W11: what others took away themselves since is not lost by an earlier careless resolution', async () => {
+    const tree = await conflicted(
+      { 'f.txt': 'first\na\nb\nONE\nd\ne\nadded\n' },
+      { 'f.txt': 'a\nb\nTWO\nd\ne\nboth\n' },
+    );
+    await resolve(tree);
+    temp.git(['checkout', '--ours', 'f.txt'], tree.path);
+    expect(await merge(await commit(tree))).toMatchObject({ kind: 'lost-lines' });
+    const three = await add('three');
+    edit(three, { 'f.txt': 'a\nb\nONE\nd\ne\n' });
+    await land(await commit(three));
+    await resolve(tree);
+    temp.write('f.txt', 'a\nb\nTWO\nd\ne\nboth\n', tree.path);
+    await land(await commit(tree));
+  });
+
   test('W11: where both only added, something of each must stay', async () => {
     const tree = await conflicted({ 'f.txt': `${FILE}by one\n` }, { 'f.txt': `${FILE}by two\n` });
     await resolve(tree);
