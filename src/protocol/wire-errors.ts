@@ -103,6 +103,7 @@ export const WIRE_ERRORS: Readonly<Record<string, string>> = {
   'plan/unknown': 'No plan of the run has this id.',
   'plan/decided': 'The plan was decided already.',
 
+  'cron/author': 'The run whose agent made the job is not there any more.',
   'cron/broken': 'The record of the job is not usable.',
   'cron/exists': 'A job has this name.',
   'cron/expression': 'The schedule is not usable; the message says why.',

@@ -31,7 +31,6 @@ import { withdrawOf } from './asks/end.ts';
 import { cancelAct } from './commands.ts';
 import { endStopped, parkUnread, tellParent } from './ends.ts';
 import { isOfThisLife } from './fence.ts';
-import { fenceOf } from './helpers.ts';
 import { heldMail, killsAgain, quarantine, retryLater } from './poison.ts';
 import { REPLAY_DIFFERS } from './replay-order.ts';
 import { afterDeath, causeOf, heapMbOf } from './restarts.ts';
@@ -39,6 +38,7 @@ import { finishAct } from './results.ts';
 import { reviewerEnded } from './reviews.ts';
 import { heldTask, mayRun, noticeTarget, reviewPlace, rulesFor, workplaceOf } from './roster.ts';
 import { endText } from './shutdowns.ts';
+import { fenceOf } from './subagents.ts';
 import { endAttempt } from './task-ends.ts';
 
 export interface Starting extends StartNumbers {

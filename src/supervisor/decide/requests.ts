@@ -31,7 +31,6 @@ import { tellTeam } from './context.ts';
 import { endStopped } from './ends.ts';
 import { isOfThisLife } from './fence.ts';
 import { refuseAct } from './full-disk.ts';
-import { isOutOfPlace } from './helpers.ts';
 import { afterHooks, hooksFirst } from './hooks.ts';
 import { idleHooks } from './hooks-after.ts';
 import { hasAnswered, reserve, settleSpent, warnOfTurns } from './outlet.ts';
@@ -44,6 +43,7 @@ import { heldTask, noticeTarget } from './roster.ts';
 import { isWaitingForJob } from './run-jobs.ts';
 import { endIfReady, noteWorking } from './shutdowns.ts';
 import { hasBegun } from './siblings.ts';
+import { isOutOfPlace } from './subagents.ts';
 import { endAttempt, fail } from './task-ends.ts';
 
 /** Requests that record what has happened already. */

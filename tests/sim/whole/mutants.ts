@@ -69,7 +69,7 @@ export const wholeMutants: Readonly<Record<string, WholeMutant>> = {
     'head.seq > this.state.lastSeq)',
   ),
   'a helper outlives its task': one(
-    'supervisor/decide/helpers.ts',
+    'supervisor/decide/subagents.ts',
     'return fence !== undefined && fence !== fenceOf(state, name);',
     'return fence === -1;',
     'medium',
