@@ -72,7 +72,12 @@ async function wordsOf({ deps, places }: Workspace): Promise<Word[]> {
 function wordRow(record: Word, redactor: Redactor): AuditRow {
   const { s, k, c: _c, d: _d, audit, ...rest } = record;
   const mark = audit as AuditMark | undefined;
-  const body = redactor.data({ ...rest, ...(rest['body'] as object | undefined) });
+  const given =
+    rest['what'] === 'grant.given' || k === 'trust'
+      ? (rest['body'] as object | undefined)
+      : { ...(rest['body'] as object | undefined), by: null };
+  // When, and by whom, is what the record says: the grant in it says when and by whom it was given.
+  const body = redactor.data({ ...given, ...rest });
   const text = (key: string): string | null => textIn(body, key);
   const isGrant = k === 'grant';
   return {

@@ -113,6 +113,15 @@ test('P30: an ask is shown with all that it takes to answer, answered once, and 
   expect(world.troupe('rules', 'revoke', grant).code).toBe(0);
   expect(world.troupe('rules', 'revoke', grant).code).toBe(5);
   expect(world.troupe('rules', '--json').stdout).toBe('[]\n');
+  // Each word on it has its own time and its own speaker, not those of the grant.
+  const audit = JSON.parse(world.troupe('audit', '--json').stdout) as Record<string, string>[];
+  const words = audit.filter((row) => row['id'] === grant && row['run'] === null);
+  expect(words.map((row) => [row['what'], row['by']])).toEqual([
+    ['grant.given', 'user'],
+    ['grant.used', null],
+    ['grant.revoked', 'user'],
+  ]);
+  expect(new Set(words.map((row) => row['at'])).size).toBe(3);
   // Also when nobody holds the run any more.
   const late = world.troupe('deny', id, '--run', 'r1');
   expect(late.code).toBe(1);
