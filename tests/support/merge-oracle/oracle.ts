@@ -52,6 +52,8 @@ interface Work {
   reworks: number;
   /** The resolution drops lines that nobody decided to drop: it must not land. */
   careless: boolean;
+  /** A later resolution took out again what an earlier one had brought back: to the check that is a lost line, rightly. */
+  withdrew: boolean;
 }
 
 type Mode = 'faithful' | 'own' | 'others' | 'markers';
@@ -143,7 +145,7 @@ export class MergeOracle {
     editTree(path, this.random, (count) => this.fresh(`writer ${writer} ${task}`, count));
     const meant = difference(before, linesIn(path));
     const work = { writer, task, tree, meant, change: meant, commit: '', reworks: 0 };
-    this.works.set(writer, { ...work, careless: false });
+    this.works.set(writer, { ...work, careless: false, withdrew: false });
     if (meant.size === 0) await this.end(this.workOf(writer));
     else await this.commit(this.workOf(writer));
   }
@@ -246,7 +248,10 @@ export class MergeOracle {
       return this.end(work);
     }
     if (outcome.kind === 'lost-lines') {
-      check(work.careless, `${work.task} was refused: ${JSON.stringify(outcome.files)}`);
+      check(
+        work.careless || work.withdrew,
+        `${work.task} was refused: ${JSON.stringify(outcome.files)}`,
+      );
       this.tally.refused += 1;
     } else {
       check(outcome.kind === 'conflict', `${work.task} came to ${outcome.kind}`);
@@ -277,6 +282,8 @@ export class MergeOracle {
       check(kind === 'conflict-markers', `markers were committed: ${kind}`);
     }
     const wanted = afterChange(this.holds, work.meant);
+    const brought = [...work.change].filter(([, count]) => count > 0).map(([line]) => line);
+    work.withdrew ||= brought.some((line) => !wanted.has(line));
     this.resolve(work, { mode, integration, files, wanted });
     const after = linesIn(work.tree.path);
     const lost = [...wanted].filter((line) => !after.has(line));
