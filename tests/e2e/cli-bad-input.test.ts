@@ -192,7 +192,6 @@ describe('arguments', () => {
     ['run team.yaml --budget-usd lots', 2, '--budget-usd "lots"', ''],
     ['run team.yaml --budget-usd 0', 2, '--budget-usd "0"', ''],
     ['run team.yaml --model nothing', 2, '--model "nothing"', ''],
-    ['run team.yaml --detach', 2, 'not available in this version', ''],
     ['tail --from x', 2, '--from "x" is no sequence number', ''],
     ['events --from 1.x', 2, '--from "1.x" is no cursor', ''],
     ['worktrees cg', 2, 'worktrees knows no "cg"', 'Did you mean gc?'],
