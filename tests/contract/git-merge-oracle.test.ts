@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { MergeOracle } from '../support/merge-oracle/oracle.ts';
 
 const merges = Number(process.env['TROUPE_MERGES'] ?? 10);
-const seed = process.env['TROUPE_SEED'] ?? String(Date.now() % 1_000_000);
+const seed = process.env['TROUPE_SEED'] ?? '11';
 
 test(`after each of ${merges} merges every line is there, or the task is in a named state (seed ${seed})`, {
   timeout: 15_000 + merges * 10_000,
