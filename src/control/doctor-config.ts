@@ -250,10 +250,17 @@ async function profileFindings(
 ): Promise<Finding[]> {
   try {
     const known = await readSkills(deps, places);
-    const { origins } = await readProfiles(deps, places, { models, known });
-    return Object.entries(origins).map(([name, origin]) =>
-      good(`profile ${name}`, `from ${origin}`),
-    );
+    const found = await readProfiles(deps, places, { models, known });
+    return Object.entries(found.origins).map(([name, origin]) => {
+      const finding = good(`profile ${name}`, `from ${origin}`);
+      const { model, fallback = [] } = found.profiles[name] ?? { model: null };
+      const refs = [model ?? [], fallback].flat().filter((ref) => !ref.startsWith('scripted/'));
+      const problem = refs.map((ref) => checkModel(ref, models)).find((one) => one !== null);
+      if (problem === null || problem === undefined) return finding;
+      // Only a team that needs this profile can't be run.
+      const detail = `${finding.detail}; can't be used now: ${problem.message}`;
+      return { ...finding, detail, repair: problem.hint };
+    });
   } catch (error) {
     if (!isTroupeError(error)) throw error;
     return error.message

@@ -18,7 +18,7 @@ import { hooksOfRun } from './hooks.ts';
 import { treesUnder } from './places.ts';
 import { cassettesFor } from './replay.ts';
 import { runIds } from './run-store.ts';
-import { checkMoney, loadTeam, warningTexts } from './team-file.ts';
+import { loadTeam, warningTexts } from './team-file.ts';
 import { treeNotes } from './tree-notes.ts';
 import { untrustedNote } from './trust.ts';
 import type { Workspace } from './workspace.ts';
@@ -51,9 +51,9 @@ export async function prepareRun(
     name: options.teamFile,
     cwd: options.cwd,
     model: options.model,
+    budgetUsd: options.budgetUsd,
   });
-  const team = withMode(withBudget(loaded.team, options.budgetUsd), options.mode);
-  checkMoney(team, loaded.models);
+  const team = withMode(loaded.team, options.mode);
   const id = await chooseId(workspace, team, options.runId);
   const baseCommit = await resolveBase(repository, team.base);
   await checkBranchNamespace(repository, id);
@@ -115,10 +115,6 @@ async function requireTreesFolder(workspace: Workspace, folder: string): Promise
   } catch (thrown) {
     throw errors.treesUnwritable(folder, thrown);
   }
-}
-
-function withBudget(team: Team, usd: number | undefined): Team {
-  return usd === undefined ? team : { ...team, budget: { ...team.budget, usd } };
 }
 
 /** For every actor: profiles of the team file with a mode of their own keep it. */

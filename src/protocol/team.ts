@@ -58,6 +58,8 @@ export interface AgentProfile {
   readonly budget?: Share;
   /** Tokens that a conversation of it may grow to, whatever its model takes; left out: the model's window. */
   readonly window?: number;
+  /** Why nobody can be this; only where the team does not need it. */
+  readonly unavailable?: string;
 }
 
 export interface MemberSpec {

@@ -196,3 +196,52 @@ test('trusted, the skill of a repository is in use, and its profile is told of i
   expect(changed.stderr).toContain('not trusted as it is now');
   expect(run.of('writer-1').at(-1)?.system).not.toContain('Makes a release');
 });
+
+test('a profile that nobody needs and nobody can have stops no run; who asks for it is told why', async () => {
+  await run.close();
+  run = await openModelRun(world, (seen) => {
+    if (answersIn(seen) > 0 && seen.actor === 'lead') return { text: 'Good.' };
+    if (answersIn(seen) === 1) {
+      return { calls: [{ tool: 'complete_task', input: { summary: 'done' } }] };
+    }
+    if (seen.actor !== 'lead') {
+      return { calls: [{ tool: 'task', input: { prompt: 'Look', agent: 'dear' } }] };
+    }
+    return {
+      calls: [
+        { tool: 'spawn_teammate', input: { name: 'bo', agent: 'costly' } },
+        {
+          tool: 'create_task',
+          input: { id: 'more', title: 'More', prompt: 'More', agent: 'dear' },
+        },
+        {
+          tool: 'create_task',
+          input: { id: 'odd', title: 'Odd', prompt: 'Odd', agent: 'constructor' },
+        },
+      ],
+    };
+  });
+  world.write('.troupe/agents/costly.md', profile('You cost.', 'model: mistral/large\n'));
+  world.write('.troupe/agents/dear.md', profile('You cost more.', 'model: openai/unpriced\n'));
+  const text = team('implementer', 'members: { lead: { agent: lead } }\nbudget: { usd: 5 }');
+  world.write('team.yaml', text);
+  const ran = await run.troupe('run', 'team.yaml');
+  expect(ran.code, ran.stdout + ran.stderr).toBe(0);
+  expect(ran.stderr).toContain('.troupe/agents/costly.md:4:8: model: unknown provider "mistral"');
+  expect(ran.stderr).toContain('.troupe/agents/dear.md:4:8: model: the budget is in dollars');
+  expect(ran.stderr).toContain('Nothing in this team needs the profile dear');
+  const [spawn, priced, odd] = results('lead');
+  expect(spawn).toContain('the agent profile "costly" can\'t be used in this run: ');
+  expect(spawn).toContain('choose one of: explorer, implementer, lead, planner, reviewer');
+  expect(priced).toContain('nobody knows the price of "openai/unpriced"');
+  expect(odd).toContain('there is no agent profile "constructor"');
+  expect(results('implementer-1')[0]).toContain('the agent profile "dear" can\'t be used');
+  expect(run.server.rejections).toEqual([]);
+  const doctor = await run.troupe('doctor');
+  expect(doctor.stdout).toContain('can\'t be used now: unknown provider "mistral"');
+  // As soon as something needs it, it is an error as before.
+  world.write('team.yaml', text.replace('agent: implementer', 'agent: costly'));
+  const needed = await run.troupe('run', 'team.yaml');
+  expect(needed.code).toBe(2);
+  expect(needed.stderr).toContain('.troupe/agents/costly.md:4:8: model: unknown provider');
+});

@@ -61,7 +61,8 @@ function hasOpen(state: RunState, live: Live, name: ActorName): boolean {
   return runningOf(state, name).length > 0;
 }
 
-function hasHelpers(state: RunState, live: Live, name: ActorName): boolean {
+/** Subagents at work, of it or of those. */
+export function hasHelpers(state: RunState, live: Live, name: ActorName): boolean {
   for (const other of live.actors.keys()) {
     if (other !== name && placeHolder(state, other) === name) return true;
   }

@@ -34,6 +34,7 @@ import { refuseAct } from './full-disk.ts';
 import { afterHooks, hooksFirst } from './hooks.ts';
 import { idleHooks } from './hooks-after.ts';
 import { hasAnswered, reserve, settleSpent, warnOfTurns } from './outlet.ts';
+import { hasHelpers } from './passivate.ts';
 import { permit } from './permit.ts';
 import { gateOf, openPlanOf } from './plan-gate.ts';
 import { suspectsAmong } from './poison.ts';
@@ -270,6 +271,8 @@ function becameIdle(
   if (openPlanOf(state, actor.name) !== null) return draft;
   // So does a job of its own that will come to it.
   if (isWaitingForJob(state, actor.name)) return draft;
+  // And for the answer of who works for it in the background: that comes by mail, as the end of it does.
+  if (hasHelpers(state, live, actor.name)) return draft;
   const nudged = live.nudges.get(node.fence) ?? 0;
   if (nudged < NUDGES_MAX && why !== 'refusal') {
     live.nudges.set(node.fence, nudged + 1);

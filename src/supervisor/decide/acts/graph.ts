@@ -12,6 +12,7 @@ import type { Draft } from '../../draft.ts';
 import { reasonContext } from '../../rows.ts';
 import type { Asking } from '../asking.ts';
 import { putAsk } from '../asks/put.ts';
+import { chooseProfile } from '../choose-profile.ts';
 import { commandsOfTask, judgeCommands } from '../judging.ts';
 import { finishAct } from '../results.ts';
 import { heldTask, workplaceOf } from '../roster.ts';
@@ -26,10 +27,12 @@ export function createTask(asking: Asking, draft: Draft, act: Act, input: Input)
   const agent = input['agent'];
   const refuse = (why: string): Draft => finishAct(asking, draft, act, { ok: false, text: why });
   if (!isName(id)) return refuse(`"${id}" is not a task id: use [a-z0-9][a-z0-9_-]*, at most 48`);
-  if (typeof agent === 'string' && state.file.team.agents[agent] === undefined) {
-    const choices = Object.keys(state.file.team.agents).join(', ');
-    return refuse(`there is no agent profile "${agent}"; choose one of: ${choices}`);
-  }
+  // Who would be hired for it must be there, too.
+  const { agents, teammates } = state.file.team;
+  const usual = typeof run === 'string' || teammates.length > 0 ? null : 'implementer';
+  const wanted = typeof agent === 'string' ? agent : usual;
+  const profile = wanted === null ? null : chooseProfile(agents, wanted);
+  if (typeof profile === 'string') return refuse(profile);
   const judged = judgeCommands(asking, commandsOfTask(input));
   if (judged.action === 'deny') return refuse(judged.reason);
   const spec: TaskSpec = {

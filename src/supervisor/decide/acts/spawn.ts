@@ -4,6 +4,7 @@ import { asActorName, isName, RESERVED_NAMES } from '../../../kernel/index.ts';
 import type { Draft } from '../../draft.ts';
 import type { RunState } from '../../state.ts';
 import type { Asking } from '../asking.ts';
+import { chooseProfile } from '../choose-profile.ts';
 import { finishAct } from '../results.ts';
 import { mayRun } from '../roster.ts';
 import { type Act, type Input, text } from './act.ts';
@@ -15,11 +16,8 @@ export function spawnTeammate(asking: Asking, draft: Draft, act: Act, input: Inp
   const agent = text(input, 'agent');
   const prompt = text(input, 'prompt');
   const refuse = (why: string): Draft => finishAct(asking, draft, act, { ok: false, text: why });
-  const profile = Object.hasOwn(agents, agent) ? agents[agent] : undefined;
-  if (profile === undefined) {
-    const choices = Object.keys(agents).toSorted().join(', ');
-    return refuse(`there is no agent profile "${agent}"; choose one of: ${choices}`);
-  }
+  const profile = chooseProfile(agents, agent);
+  if (typeof profile === 'string') return refuse(profile);
   const bad = nameProblem(state, name, happening.now);
   if (bad !== null) return refuse(bad);
   if (live.actors.has(asActorName(name))) return refuse(`${name} is just ending; try again`);

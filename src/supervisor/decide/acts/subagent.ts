@@ -4,6 +4,7 @@ import type { Draft } from '../../draft.ts';
 import type { RunState } from '../../state.ts';
 import { startActor } from '../actors.ts';
 import type { Asking } from '../asking.ts';
+import { chooseProfile } from '../choose-profile.ts';
 import { finishAct } from '../results.ts';
 import { placeHolder } from '../roster.ts';
 import { type Act, type Input, text } from './act.ts';
@@ -13,12 +14,8 @@ export function subagent(asking: Asking, draft: Draft, act: Act, input: Input): 
   const { limits, agents } = state.file.team;
   const refuse = (why: string): Draft => finishAct(asking, draft, act, { ok: false, text: why });
   const wanted = input['agent'];
-  const profile = typeof wanted === 'string' ? agents[wanted] : facts.profile;
-  if (profile === undefined) {
-    return refuse(
-      `there is no agent profile "${String(wanted)}"; choose one of: ${Object.keys(agents).join(', ')}`,
-    );
-  }
+  const profile = typeof wanted === 'string' ? chooseProfile(agents, wanted) : facts.profile;
+  if (typeof profile === 'string') return refuse(profile);
   if (facts.depth + 1 > limits.depth) {
     return refuse(`a subagent here would be nested deeper than limits.depth (${limits.depth})`);
   }
