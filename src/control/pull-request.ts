@@ -139,7 +139,13 @@ function costText(view: RunView): string {
   return costUsd > 0 ? `, for $${costUsd.toFixed(2)}` : '';
 }
 
-const firstLine = (text: string): string => text.split('\n')[0] ?? '';
+/** A reason may quote all that a gate printed. */
+function firstLine(text: string): string {
+  const line = text.split('\n')[0] ?? '';
+  return line.length > REASON_MAX ? `${line.slice(0, REASON_MAX - 1)}…` : line;
+}
+
+const REASON_MAX = 200;
 
 interface Remote {
   readonly name: string;

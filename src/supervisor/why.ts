@@ -139,7 +139,7 @@ function actionOf(state: RunState, { about, reason }: Waiting): string {
     case 'approval':
       return approvalAction(state, about, ref);
     case 'stopped':
-      return isOver(state, about) ? `troupe session ${about}` : `troupe resume ${state.file.id}`;
+      return isOver(state, about) ? lookAction(state, about) : `troupe resume ${state.file.id}`;
     case 'budget':
       return budgetAction(state);
     case 'quota':
@@ -161,9 +161,7 @@ function actionOf(state: RunState, { about, reason }: Waiting): string {
     case 'member':
       return 'troupe ps';
     case 'backoff':
-      return actorOf(state.actors, about) === null
-        ? `troupe tasks ${ref ?? about}`
-        : `troupe session ${about}`;
+      return lookAction(state, about, ref);
     case 'conflict':
       return state.graph.nodes.get(asTaskId(about))?.state === 'failed'
         ? `troupe merge ${state.file.id} --continue ${about}`
@@ -178,6 +176,11 @@ function actionOf(state: RunState, { about, reason }: Waiting): string {
     case 'cancelled':
       return `troupe tasks ${about}`;
   }
+}
+
+/** What became of an actor is in its transcript, what became of a task in its row. */
+function lookAction(state: RunState, about: string, task: string = about): string {
+  return actorOf(state.actors, about) === null ? `troupe tasks ${task}` : `troupe session ${about}`;
 }
 
 function isOver(state: RunState, about: string): boolean {

@@ -286,6 +286,14 @@ describe('S13: a wait', () => {
     expect(why(w, 'ada')).toEqual([]);
   });
 
+  it('in a run that is over is looked up as what it is', () => {
+    const w = world([{ id: 'a' }]);
+    const at = new Date(0).toISOString();
+    w.state.run.ended = { state: 'failed', reason: null, commit: TIP, at };
+    const actions = whyRows(w.state, NOT_ALIVE).map(({ about, action }) => [about, action]);
+    expect(actions).toContainEqual(['a', 'troupe tasks a']);
+  });
+
   it('is the same from the journal alone', () => {
     const w = world([{ id: 'a' }, { id: 'b', needs: ['a'] }]);
     const before = whyRows(w.state, NOT_ALIVE);
