@@ -35,16 +35,19 @@ import { mindTouches } from './touches.ts';
 /** The task that is to be begun next, for whom there is a slot and a worker; null when none can be. */
 export function startable(state: RunState, nowMs: number): TaskNode | null {
   if (runningCount(state.graph) >= state.file.team.limits.parallel) return null;
-  const isParked = parkedFor(state.breaker, nowMs) > 0;
-  // After a pause one is tried, and only when it fares better the others follow.
-  const isTrial = isOpen(state.breaker) && runningCount(state.graph) > 0;
+  const isHeld = isHeldByBreaker(state, nowMs);
   return pickNext(state.graph, (_key, candidate) => {
     if (state.unknown.has(candidate.spec.id)) return false;
     if (candidate.spec.run !== null) return true;
-    if (isParked || isTrial) return false;
+    if (isHeld) return false;
     const agent = candidate.spec.agent;
     return freeMembers(state, agent, nowMs).length > 0 || hire(state, agent) !== null;
   });
+}
+
+/** S15, for tasks of agents. After a pause one is tried, and only when it fares better the others follow. */
+export function isHeldByBreaker({ breaker, graph }: RunState, nowMs: number): boolean {
+  return parkedFor(breaker, nowMs) > 0 || (isOpen(breaker) && runningCount(graph) > 0);
 }
 
 /** Claims the best ready task for the best free worker; null when nothing can start now. */

@@ -258,6 +258,9 @@ describe('S15: failures alike', () => {
       [...w.state.graph.nodes.values()].filter((n) => n.state === 'failed').length;
     expect(failed()).toBe(BREAKER_AFTER);
     expect(w.state.claims.size).toBe(0);
+    // Nobody takes one by himself either.
+    w.act('ada', 'claim_task', { id: 't11' });
+    expect(w.state.claims.size).toBe(0);
     expect(why(w, 't11')).toMatchObject([
       { reason: { kind: 'backoff' }, action: 'troupe tasks t0' },
     ]);

@@ -8,6 +8,7 @@ import {
   taskRows,
   validateTasks,
 } from '../../../tasks/index.ts';
+import { breakerReason } from '../../breaker.ts';
 import type { Draft } from '../../draft.ts';
 import { reasonContext } from '../../rows.ts';
 import type { Asking } from '../asking.ts';
@@ -17,7 +18,7 @@ import { commandsOfTask, judgeCommands } from '../judging.ts';
 import { finishAct } from '../results.ts';
 import { heldTask, workplaceOf } from '../roster.ts';
 import { endAttempt } from '../task-ends.ts';
-import { claim } from '../tasks.ts';
+import { claim, isHeldByBreaker } from '../tasks.ts';
 import { type Act, type Input, strings, text } from './act.ts';
 
 export function createTask(asking: Asking, draft: Draft, act: Act, input: Input): Draft {
@@ -116,6 +117,9 @@ export function claimTask(asking: Asking, draft: Draft, act: Act, input: Input):
       return refuse(`${id} is ${outcome.state}: ${outcome.reason.text}`);
     case 'ok':
       break;
+  }
+  if (isHeldByBreaker(state, asking.happening.now)) {
+    return refuse(`${id} is not begun now: ${breakerReason(state.breaker).text}`);
   }
   claim(draft.about('task', actor), live, { node: outcome.node, by: actor.name });
   live.acts.set(act.call, {
