@@ -58,7 +58,7 @@ async function run(start, port, signal) {
       note({ tool: 'done', returned: now() });
     }
     // Failures that are alike would park the tasks (S15).
-    const word = [...String(calls)].map((digit) => 'abcdefghij'[digit]).join('');
+    const word = String(calls).replaceAll(/\d/g, (digit) => 'abcdefghij'[digit]);
     if (assigned) await act('fail_task', { reason: `${word} of ${start.name}` });
     await port.request({ type: 'idle', why: 'end' });
   }
