@@ -6,6 +6,16 @@ import type { Io } from './io.ts';
 import { hintAt, type Where } from './next.ts';
 import { safeText } from './text/safe.ts';
 
+/** Of a command that writes a file and has `--force`. */
+export function existsError(shown: string): TroupeError {
+  return new TroupeError({
+    code: 'cli/exists',
+    message: `${shown} exists already`,
+    hint: 'Name another file, or use --force to overwrite it.',
+    exit: EXIT.usage,
+  });
+}
+
 export function usageError(message: string, hint?: string): TroupeError {
   return new TroupeError({ code: 'cli/usage', message, hint, exit: EXIT.usage });
 }

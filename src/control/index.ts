@@ -76,6 +76,7 @@ export {
   type RunView,
   rowOf,
   tasksOf,
+  viewAsked,
   viewNewest,
   viewRun,
   waitForRun,

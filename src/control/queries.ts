@@ -88,6 +88,15 @@ export async function viewNewest(workspace: Workspace): Promise<RunView | null> 
   return newest === null ? null : viewRun(workspace, newest, '');
 }
 
+/** The run that is asked for, else the newest; null when none is asked for and there is none yet. */
+export function viewAsked(
+  workspace: Workspace,
+  run: string | undefined,
+  what: string,
+): Promise<RunView | null> {
+  return run === undefined ? viewNewest(workspace) : viewRun(workspace, run, what);
+}
+
 /** The newest run, or the first one as soon as there is one; null when the signal aborts before. */
 export async function waitForRun(
   workspace: Workspace,

@@ -154,21 +154,25 @@ interface ToOpen {
   readonly isUp: boolean;
 }
 
+/** Where policies are read from, and what is asked of the disk for them. */
+function policyWorld(io: Io, workspace: Workspace) {
+  return {
+    workspace,
+    places: policyPlaces({
+      userConfig: userConfigFolder(io.env),
+      root: workspace.places.workspace,
+      ownedByAdmin,
+    }),
+    disk: { look: lookAt, hash: hashOfFile },
+  };
+}
+
 async function openOwn(io: Io, what: ToOpen): Promise<Supervisor> {
   const { workspace, logger, sandbox, settings } = what;
   const { deps, places, repository } = workspace;
   const environment = commandEnvironment(io.env);
   const entry = (name: string): URL => new URL(`../threads/${name}.js`, import.meta.url);
-  const policy = makePolicySource({
-    workspace,
-    places: policyPlaces({
-      userConfig: userConfigFolder(io.env),
-      root: places.workspace,
-      ownedByAdmin,
-    }),
-    disk: { look: lookAt, hash: hashOfFile },
-    markOf,
-  });
+  const policy = makePolicySource({ ...policyWorld(io, workspace), markOf });
   return openSupervisor({
     policy,
     cron: makeCronHost(workspace, { armed: what.isUp, post: postJson }),
@@ -237,15 +241,7 @@ async function serve(
       supervisor,
       identity,
       redactor,
-      judgeOf: makeJudge({
-        workspace,
-        places: policyPlaces({
-          userConfig: userConfigFolder(io.env),
-          root: places.workspace,
-          ownedByAdmin,
-        }),
-        disk: { look: lookAt, hash: hashOfFile },
-      }),
+      judgeOf: makeJudge(policyWorld(io, workspace)),
       up: what.service,
     });
     await what.up?.begin(supervisor, workspace);

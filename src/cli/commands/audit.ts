@@ -1,6 +1,6 @@
 /** `troupe audit [verify]`: who decided what in a run, and whether nobody has changed that since. */
 
-import { type AuditRow, auditOf, verifyAudit, viewNewest, viewRun } from '../../control/index.ts';
+import { type AuditRow, auditOf, verifyAudit, viewAsked } from '../../control/index.ts';
 import { counted } from '../../kernel/counted.ts';
 import { EXIT, type ExitCode } from '../../kernel/errors.ts';
 import type { OptionValues } from '../command.ts';
@@ -22,8 +22,7 @@ export async function run(
   }
   const workspace = await context.workspace();
   const wanted = text(options, 'run');
-  const view =
-    wanted === undefined ? await viewNewest(workspace) : await viewRun(workspace, wanted, 'audit');
+  const view = await viewAsked(workspace, wanted, 'audit');
   const within = wanted !== undefined;
   const rows: AuditRow[] = [];
   let lines = 0;

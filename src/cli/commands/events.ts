@@ -1,5 +1,5 @@
 /** `troupe events`: what happened in a run, one event a line. */
-import { eventsOfRun, followEvents, viewNewest, viewRun, waitForRun } from '../../control/index.ts';
+import { eventsOfRun, followEvents, viewAsked, waitForRun } from '../../control/index.ts';
 import { EXIT, type ExitCode } from '../../kernel/errors.ts';
 import type { Cursor, TroupeEvent } from '../../protocol/event.ts';
 import { parseCursor } from '../../protocol/event.ts';
@@ -20,8 +20,7 @@ export async function run(
   const query = { from: cursorOf(text(options, 'from')), type: text(options, 'type') };
   const workspace = await context.workspace();
   const wanted = text(options, 'run');
-  const known =
-    wanted === undefined ? await viewNewest(workspace) : await viewRun(workspace, wanted, 'events');
+  const known = await viewAsked(workspace, wanted, 'events');
   const show = (event: TroupeEvent): void => {
     if (context.json) context.printJson(event);
     else context.print(renderEvent(event, context.styles));

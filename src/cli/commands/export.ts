@@ -2,9 +2,10 @@
 import { stat } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import { exportRun } from '../../control/index.ts';
-import { EXIT, type ExitCode, systemCode, TroupeError } from '../../kernel/errors.ts';
+import { EXIT, type ExitCode, systemCode } from '../../kernel/errors.ts';
 import type { OptionValues } from '../command.ts';
 import type { Context } from '../context.ts';
+import { existsError } from '../failure.ts';
 import { flag } from '../options.ts';
 import { bytesText } from '../text/time.ts';
 import { writeZip } from '../zip.ts';
@@ -20,7 +21,7 @@ export async function run(
   try {
     await writeZip(path, all.entries, { force: flag(options, 'force') });
   } catch (thrown) {
-    if (systemCode(thrown) === 'EEXIST') throw exists(shown);
+    if (systemCode(thrown) === 'EEXIST') throw existsError(shown);
     throw thrown;
   }
   const { size: bytes } = await stat(path);
@@ -33,13 +34,4 @@ export async function run(
     );
   }
   return EXIT.ok;
-}
-
-function exists(shown: string): TroupeError {
-  return new TroupeError({
-    code: 'cli/exists',
-    message: `${shown} exists already`,
-    hint: 'Name another file, or use --force to overwrite it.',
-    exit: EXIT.usage,
-  });
 }

@@ -2,10 +2,11 @@
 import { mkdir, open } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { teamTemplate } from '../../config/index.ts';
-import { EXIT, type ExitCode, systemCode, TroupeError } from '../../kernel/errors.ts';
+import { EXIT, type ExitCode, systemCode } from '../../kernel/errors.ts';
 import { shellWord } from '../../kernel/shell-word.ts';
 import type { OptionValues } from '../command.ts';
 import type { Context } from '../context.ts';
+import { existsError } from '../failure.ts';
 import { flag, text } from '../options.ts';
 
 export async function run(
@@ -41,11 +42,6 @@ async function write(
     }
   } catch (error) {
     if (systemCode(error) !== 'EEXIST') throw error;
-    throw new TroupeError({
-      code: 'cli/exists',
-      message: `${how.shown} exists already`,
-      hint: 'Name another file, or use --force to overwrite it.',
-      exit: EXIT.usage,
-    });
+    throw existsError(how.shown);
   }
 }

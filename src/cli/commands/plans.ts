@@ -1,5 +1,5 @@
 /** `troupe plans`: plans that wait for a decision, whole, and what became of the others. */
-import { plansOf, viewNewest, viewRun } from '../../control/index.ts';
+import { plansOf, viewAsked } from '../../control/index.ts';
 import { EXIT, type ExitCode } from '../../kernel/errors.ts';
 import type { PlanRow } from '../../protocol/shapes.ts';
 import type { OptionValues } from '../command.ts';
@@ -26,8 +26,7 @@ export async function run(
 ): Promise<ExitCode> {
   const workspace = await context.workspace();
   const id = text(options, 'run');
-  const view =
-    id === undefined ? await viewNewest(workspace) : await viewRun(workspace, id, 'plans');
+  const view = await viewAsked(workspace, id, 'plans');
   const rows = view === null ? [] : await plansOf(workspace, view);
   if (context.json) {
     context.printJson(rows);

@@ -1,5 +1,5 @@
 /** `troupe ps`: the actors of a run. */
-import { actorsOf, viewNewest, viewRun } from '../../control/index.ts';
+import { actorsOf, viewAsked } from '../../control/index.ts';
 import { EXIT, type ExitCode } from '../../kernel/errors.ts';
 import type { ActorRow } from '../../protocol/shapes.ts';
 import type { OptionValues } from '../command.ts';
@@ -33,8 +33,7 @@ export async function run(
 ): Promise<ExitCode> {
   const workspace = await context.workspace();
   const wanted = text(options, 'run');
-  const view =
-    wanted === undefined ? await viewNewest(workspace) : await viewRun(workspace, wanted, 'ps');
+  const view = await viewAsked(workspace, wanted, 'ps');
   const rows = view === null ? [] : actorsOf(view);
   if (context.json) {
     context.printJson(rows);

@@ -4,8 +4,7 @@ import {
   followMail,
   lossesOf,
   readMail,
-  viewNewest,
-  viewRun,
+  viewAsked,
   waitForRun,
 } from '../../control/index.ts';
 import { EXIT, type ExitCode } from '../../kernel/errors.ts';
@@ -33,8 +32,7 @@ export async function run(
     else context.print(renderMail(row, context.styles));
   };
   const wanted = text(options, 'run');
-  const known =
-    wanted === undefined ? await viewNewest(workspace) : await viewRun(workspace, wanted, 'tail');
+  const known = await viewAsked(workspace, wanted, 'tail');
   if (known !== null) {
     checkActors(known, args);
     for (const loss of await lossesOf(workspace, known)) {

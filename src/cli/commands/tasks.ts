@@ -5,7 +5,7 @@ import {
   rowOf,
   taskDetail,
   tasksOf,
-  viewNewest,
+  viewAsked,
   viewRun,
 } from '../../control/index.ts';
 import { EXIT, type ExitCode } from '../../kernel/errors.ts';
@@ -41,8 +41,8 @@ export async function run(
   const wanted = text(options, 'run');
   const [task] = args;
   const view =
-    wanted === undefined && task === undefined
-      ? await viewNewest(workspace)
+    task === undefined
+      ? await viewAsked(workspace, wanted, 'tasks')
       : await viewRun(workspace, wanted, 'tasks');
   if (view !== null && task !== undefined) {
     const detail = await taskDetail(workspace, view, task);

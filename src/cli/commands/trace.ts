@@ -4,8 +4,7 @@ import {
   type TraceLayer,
   type TraceRow,
   traceOf,
-  viewNewest,
-  viewRun,
+  viewAsked,
   type Workspace,
 } from '../../control/index.ts';
 import { EXIT, type ExitCode, isTroupeError } from '../../kernel/errors.ts';
@@ -42,8 +41,7 @@ export async function run(
   };
   const workspace = await context.workspace();
   const [wanted] = args;
-  const view =
-    wanted === undefined ? await viewNewest(workspace) : await viewRun(workspace, wanted, 'trace');
+  const view = await viewAsked(workspace, wanted, 'trace');
   if (view === null) return tellNoRun(context);
   if (query.actor !== undefined) checkActors(view, [query.actor]);
   const show = (row: TraceRow): void => {

@@ -1,11 +1,5 @@
 /** `troupe usage [RUN]`: what a run has cost, by actor, task and model. */
-import {
-  type UsageAnswer,
-  type UsageRow,
-  usageOf,
-  viewNewest,
-  viewRun,
-} from '../../control/index.ts';
+import { type UsageAnswer, type UsageRow, usageOf, viewAsked } from '../../control/index.ts';
 import { EXIT, type ExitCode } from '../../kernel/errors.ts';
 import { totalTokens } from '../../protocol/usage.ts';
 import type { OptionValues } from '../command.ts';
@@ -27,8 +21,7 @@ export async function run(
   const by = partOf(text(options, 'by'));
   const workspace = await context.workspace();
   const wanted = args[0] ?? text(options, 'run');
-  const view =
-    wanted === undefined ? await viewNewest(workspace) : await viewRun(workspace, wanted, 'usage');
+  const view = await viewAsked(workspace, wanted, 'usage');
   const answer = view === null ? null : usageOf(view);
   if (context.json) {
     context.printJson(answer === null || by === null ? answer : answer[PARTS[by]]);

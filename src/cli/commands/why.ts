@@ -1,5 +1,5 @@
 /** `troupe why [NAME]`: what does not move, why, and the command that unblocks it. */
-import { viewNewest, viewRun, whyOf } from '../../control/index.ts';
+import { viewAsked, viewRun, whyOf } from '../../control/index.ts';
 import { EXIT, type ExitCode } from '../../kernel/errors.ts';
 import type { WhyRow } from '../../protocol/shapes.ts';
 import type { OptionValues } from '../command.ts';
@@ -26,8 +26,8 @@ export async function run(
   const wanted = text(options, 'run');
   const [about] = args;
   const view =
-    wanted === undefined && about === undefined
-      ? await viewNewest(workspace)
+    about === undefined
+      ? await viewAsked(workspace, wanted, 'why')
       : await viewRun(workspace, wanted, 'why');
   const rows = view === null ? [] : whyOf(view, about);
   if (context.json) context.printJson(rows);
