@@ -5,13 +5,9 @@
  * `--only journal|mail|asks` looks at one of them.
  */
 import defaults from 'node:events';
-import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { build } from 'tsdown';
+import { bundle } from './bundle.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
 const { values } = parseArgs({
   options: {
     states: { type: 'string', default: '100000' },
@@ -25,43 +21,23 @@ if (!Number.isSafeInteger(statesMax) || statesMax < 1) {
   process.exit(2);
 }
 
-// Inside the project, so that the bundle finds its packages.
-const outDir = join(root, 'node_modules', '.troupe-sim', `explore-${process.pid}`);
-mkdirSync(outDir, { recursive: true });
-await build({
-  config: false,
-  cwd: root,
-  entry: {
-    journal: 'tests/sim/journal/explorer.ts',
-    mail: 'tests/sim/journal/mail-explorer.ts',
-    mutants: 'tests/sim/journal/mutants.ts',
-    asks: 'tests/sim/permissions/queue-explorer.ts',
-  },
-  outDir,
-  format: 'esm',
-  platform: 'node',
-  target: 'node20',
-  dts: false,
-  fixedExtension: false,
-  logLevel: 'warn',
+const { journal, mail, mutants, asks } = await bundle({
+  journal: 'tests/sim/journal/explorer.ts',
+  mail: 'tests/sim/journal/mail-explorer.ts',
+  mutants: 'tests/sim/journal/mutants.ts',
+  asks: 'tests/sim/permissions/queue-explorer.ts',
 });
-const load = (name) => import(pathToFileURL(join(outDir, `${name}.js`)).href);
-const [{ explore }, { exploreMail }, { faithful }, { exploreQueue }] = await Promise.all(
-  ['journal', 'mail', 'mutants', 'asks'].map(load),
-);
 // Hundreds wait on the one signal of a simulated run.
 defaults.defaultMaxListeners = 0;
-
-rmSync(outDir, { recursive: true });
 
 const PROGRESS_STATES = 50_000;
 /** Many histories tell more than all crashes of one. */
 const SEED_STATES_MAX = 3_000;
 const began = performance.now();
 const proofs = {
-  journal: (seed, max) => explore(seed, faithful, max),
-  mail: (seed, max) => exploreMail(seed, faithful, max),
-  asks: (seed, max) => exploreQueue(seed, max),
+  journal: (seed, max) => journal.explore(seed, mutants.faithful, max),
+  mail: (seed, max) => mail.exploreMail(seed, mutants.faithful, max),
+  asks: (seed, max) => asks.exploreQueue(seed, max),
 };
 const wanted = Object.entries(proofs).filter(([what]) => (values.only ?? what) === what);
 if (wanted.length === 0) {

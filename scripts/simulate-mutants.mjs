@@ -4,23 +4,19 @@
  * to notice. Survivors are listed, and make the script fail.
  */
 import defaults from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { join, relative } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { readFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { build } from 'tsdown';
+import { bundle } from './bundle.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { values } = parseArgs({
   options: { only: { type: 'string' }, seeds: { type: 'string', default: '600' } },
 });
 defaults.defaultMaxListeners = 0;
-// Inside the project, so that the bundle finds its packages.
-const parent = join(root, 'node_modules', '.troupe-sim');
-mkdirSync(parent, { recursive: true });
 
 async function load(entry, edits) {
-  const outDir = mkdtempSync(join(parent, 'whole-'));
   const left = new Set(edits);
   const mutate = (id) => {
     const file = relative(root, id);
@@ -35,25 +31,10 @@ async function load(entry, edits) {
     }
     return { code, moduleType: 'ts' };
   };
-  try {
-    await build({
-      config: false,
-      cwd: root,
-      entry: { main: entry },
-      outDir,
-      format: 'esm',
-      platform: 'node',
-      target: 'node20',
-      dts: false,
-      fixedExtension: false,
-      logLevel: 'silent',
-      plugins: [{ name: 'mutate', load: mutate }],
-    });
-    if (left.size > 0) throw new Error(`not built: ${[...left].map(({ file }) => file).join()}`);
-    return await import(pathToFileURL(join(outDir, 'main.js')).href);
-  } finally {
-    rmSync(outDir, { recursive: true, force: true });
-  }
+  const plugins = [{ name: 'mutate', load: mutate }];
+  const { main } = await bundle({ main: entry }, { logLevel: 'silent', plugins });
+  if (left.size > 0) throw new Error(`not built: ${[...left].map(({ file }) => file).join()}`);
+  return main;
 }
 
 const { wholeMutants } = await load('tests/sim/whole/mutants.ts', []);

@@ -5,13 +5,9 @@
  * Seeds that once did are in `tests/sim/whole/regressions.ts`, and CI runs them.
  */
 import defaults from 'node:events';
-import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { build } from 'tsdown';
+import { bundle } from './bundle.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: process.env.TROUPE_SEED ?? String(process.hrtime.bigint()) },
@@ -27,24 +23,12 @@ if (!(seedsMax >= 1) || (minutes !== null && !(minutes > 0))) {
   process.exit(2);
 }
 
-// Inside the project, so that the bundle finds its packages.
-const outDir = join(root, 'node_modules', '.troupe-sim', `simulate-${process.pid}`);
-mkdirSync(outDir, { recursive: true });
-await build({
-  config: false,
-  cwd: root,
-  entry: { simulate: 'tests/sim/whole/simulate.ts', profiles: 'tests/sim/whole/profiles.ts' },
-  outDir,
-  format: 'esm',
-  platform: 'node',
-  target: 'node20',
-  dts: false,
-  fixedExtension: false,
-  logLevel: 'warn',
+const loaded = await bundle({
+  simulate: 'tests/sim/whole/simulate.ts',
+  profiles: 'tests/sim/whole/profiles.ts',
 });
-const load = (name) => import(pathToFileURL(join(outDir, `${name}.js`)).href);
-const [{ simulate }, { PROFILES }] = await Promise.all(['simulate', 'profiles'].map(load));
-rmSync(outDir, { recursive: true });
+const { simulate } = loaded.simulate;
+const { PROFILES } = loaded.profiles;
 if (PROFILES[values.profile] === undefined) {
   console.error(
     `simulate: --profile ${values.profile}: choose of ${Object.keys(PROFILES).join(', ')}`,

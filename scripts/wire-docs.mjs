@@ -3,17 +3,16 @@
  * `npm run docs:wire [-- --check]`: writes WIRE_PROTOCOL.md and docs/wire.schema.json from what is registered: methods,
  * roles, schemas, events, error codes. With `--check` it writes nothing and ends with 1 when they are stale.
  */
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build } from 'tsdown';
+import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { bundle } from './bundle.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const outDir = join(root, 'node_modules', '.troupe-wire', String(process.pid));
 
-async function load() {
-  const entry = {
+const parts = await bundle(
+  {
     wire: 'src/protocol/wire.ts',
     methods: 'src/protocol/wire-methods.ts',
     results: 'src/protocol/wire-results.ts',
@@ -21,29 +20,10 @@ async function load() {
     shapes: 'src/protocol/shapes.ts',
     events: 'src/events/index.ts',
     limits: 'src/ipc/limits.ts',
-  };
-  try {
-    await build({
-      config: false,
-      cwd: root,
-      entry,
-      outDir,
-      format: 'esm',
-      dts: false,
-      logLevel: 'error',
-    });
-    const parts = {};
-    for (const name of Object.keys(entry)) {
-      const file = ['.mjs', '.js'].map((end) => join(outDir, name + end)).find(existsSync);
-      Object.assign(parts, await import(pathToFileURL(file).href));
-    }
-    return parts;
-  } finally {
-    rmSync(outDir, { recursive: true, force: true });
-  }
-}
-
-const wire = await load();
+  },
+  { logLevel: 'error' },
+);
+const wire = Object.assign({}, ...Object.values(parts));
 const { METHOD_INFO, methodParams, methodResults, WIRE_ERRORS, EVENT_TYPES, IPC_LIMITS, RPC } =
   wire;
 
