@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { recordsOf } from '../support/supervised.ts';
+import { ASKS_TEAM } from './asks-team.ts';
 import { makeWorld, type RunningCommand, type World } from './cli-world.ts';
 
 let world: World;
@@ -26,16 +27,7 @@ async function asking(calls: readonly string[], first: string): Promise<RunningC
   const turns = [...calls, '{ complete_task: { summary: done } }'];
   const lines = turns.map((call) => `      - calls: [${call}]\n`).join('');
   world.write('s.yaml', `version: 1\nsections:\n  - actor: ada\n    turns:\n${lines}`);
-  world.write(
-    'team.yaml',
-    `version: 1
-name: asks
-model: scripted/s.yaml
-members: { teammates: [{ name: ada, agent: implementer }] }
-tasks: [{ id: talk, prompt: Do it. }]
-permissions: { default: ask }
-`,
-  );
+  world.write('team.yaml', ASKS_TEAM);
   const command = world.start('run', 'team.yaml', '--run-id', 'r1');
   running.push(command);
   await command.saw(first);

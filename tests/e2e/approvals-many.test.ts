@@ -1,6 +1,7 @@
 /** Asks of several actors and answers of several people: who is asked for whom, who was first, and who asks too often. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { recordsOf } from '../support/supervised.ts';
+import { ASKS_TEAM } from './asks-team.ts';
 import { makeWorld, type RunningCommand, type World } from './cli-world.ts';
 
 let world: World;
@@ -21,16 +22,7 @@ afterEach(async () => {
 
 async function asking(script: string, first: string): Promise<RunningCommand> {
   world.write('s.yaml', `version: 1\nsections:\n${script}`);
-  world.write(
-    'team.yaml',
-    `version: 1
-name: asks
-model: scripted/s.yaml
-members: { teammates: [{ name: ada, agent: implementer }] }
-tasks: [{ id: talk, prompt: Do it. }]
-permissions: { default: ask }
-`,
-  );
+  world.write('team.yaml', ASKS_TEAM);
   const command = world.start('run', 'team.yaml', '--run-id', 'r1');
   running.push(command);
   await command.saw(first);

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { ASKS_TEAM } from './asks-team.ts';
 import { makeWorld, type World } from './cli-world.ts';
 
 const BIN = fileURLToPath(new URL('../../bin/troupe.js', import.meta.url));
@@ -23,16 +24,7 @@ sections:
       - calls: [{ complete_task: { summary: done } }]
 `,
   );
-  world.write(
-    'team.yaml',
-    `version: 1
-name: asks
-model: scripted/s.yaml
-members: { teammates: [{ name: ada, agent: implementer }] }
-tasks: [{ id: talk, prompt: Do it. }]
-permissions: { default: ask }
-`,
-  );
+  world.write('team.yaml', ASKS_TEAM);
 });
 
 afterEach(() => {

@@ -1,27 +1,13 @@
 /** What may be spent, held by the built command line against a model server: never passed, told, raised, waited for. */
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { RunRow, TaskRow } from '../../src/protocol/index.ts';
-import { answersIn, type ModelRun, openModelRun } from '../support/model-run.ts';
+import { answersIn } from '../support/model-run.ts';
 import type { ModelAnswer } from '../support/model-server/answer.ts';
 import type { Seen } from '../support/model-server/server.ts';
-import { makeWorld, type World } from './cli-world.ts';
+import type { World } from './cli-world.ts';
+import { useModelWorlds } from './model-world.ts';
 
-const cleanups: (() => void | Promise<void>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0)) await cleanup();
-});
-
-async function open(
-  answer: (seen: Seen) => ModelAnswer,
-): Promise<{ world: World; line: ModelRun }> {
-  const world = makeWorld();
-  const line = await openModelRun(world, answer);
-  cleanups.push(
-    () => world.remove(),
-    () => line.close(),
-  );
-  return { world, line };
-}
+const open = useModelWorlds();
 
 const team = (rest: string, tasks = 4): string => `version: 1
 name: money

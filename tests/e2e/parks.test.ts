@@ -1,27 +1,12 @@
 /** What a run waits for and is warned of, through the built command line: quotas over `kill -9`, stand-ins, walls, turns. */
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { MailRow, RunRow, TaskRow, TroupeEvent } from '../../src/protocol/index.ts';
-import { answersIn, type ModelRun, openModelRun } from '../support/model-run.ts';
+import { answersIn, type ModelRun } from '../support/model-run.ts';
 import type { ModelAnswer } from '../support/model-server/answer.ts';
 import type { Fault, Seen } from '../support/model-server/server.ts';
-import { makeWorld, type World } from './cli-world.ts';
+import { useModelWorlds } from './model-world.ts';
 
-const cleanups: (() => void | Promise<void>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0)) await cleanup();
-});
-
-async function open(
-  answer: (seen: Seen) => ModelAnswer,
-): Promise<{ world: World; line: ModelRun }> {
-  const world = makeWorld();
-  const line = await openModelRun(world, answer);
-  cleanups.push(
-    () => line.close(),
-    () => world.remove(),
-  );
-  return { world, line };
-}
+const open = useModelWorlds();
 
 const team = (rest: string): string => `version: 1
 name: parks

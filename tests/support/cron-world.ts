@@ -2,7 +2,7 @@
  * The scheduler over a memory journal and a virtual clock. It can be killed at any step: what was appended before stays,
  * nothing of it acts any more, and another one is opened over the same files.
  */
-import { newJob } from '../../src/cron/index.ts';
+import { type JobWish, newJob } from '../../src/cron/index.ts';
 import type { Journal } from '../../src/journal/index.ts';
 import type { CronJob, CronSlot, RunFile, RunRow } from '../../src/protocol/index.ts';
 import { NO_USAGE } from '../../src/protocol/index.ts';
@@ -82,7 +82,7 @@ export class CronWorld {
     wish: Partial<Parameters<typeof newJob>[0]> & { readonly name: string },
   ): Promise<CronJob> {
     const id = `id${wish.name.replaceAll(/[^0-9a-z]/g, '')}`.slice(0, 16);
-    const { job } = newJob({ ...PLAIN, ...wish }, { at: this.clock.now(), id });
+    const { job } = newJob({ ...PLAIN_WISH, ...wish }, { at: this.clock.now(), id });
     await this.scheduler?.edit({ type: 'add', job }, 'user');
     return job;
   }
@@ -198,7 +198,8 @@ function never(): Promise<never> {
   return new Promise(() => undefined);
 }
 
-const PLAIN: Omit<Parameters<typeof newJob>[0], 'name'> = {
+/** All of a wish but its name and its time. */
+export const PLAIN_WISH: Omit<JobWish, 'name'> = {
   tz: 'UTC',
   work: { kind: 'command', command: 'true' },
   overlap: 'skip',

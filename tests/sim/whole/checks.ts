@@ -273,24 +273,25 @@ export class Checks {
   }
 }
 
+const FACTS = [
+  'actors',
+  'asks',
+  'claims',
+  'procs',
+  'usage',
+  'spending',
+  'openCalls',
+  'run',
+  'trees',
+  'background',
+  'deaths',
+  'team',
+  'midTurn',
+  'assigned',
+] as const satisfies readonly (keyof RunState)[];
+
 /** The facts that decisions rest on, without how indexes came to be. */
 function factsOf(state: RunState): unknown {
-  const {
-    actors,
-    asks,
-    claims,
-    procs,
-    usage,
-    spending,
-    openCalls,
-    run,
-    trees,
-    background,
-    deaths,
-    team,
-    midTurn,
-    assigned,
-  } = state;
   const nodes = Array.from(
     state.graph.nodes.values(),
     ({ spec, state: now, fence, attemptsUsed, owner, merging }) => ({
@@ -302,21 +303,5 @@ function factsOf(state: RunState): unknown {
       merging,
     }),
   );
-  return {
-    actors,
-    asks,
-    claims,
-    procs,
-    usage,
-    spending,
-    openCalls,
-    run,
-    trees,
-    background,
-    deaths,
-    team,
-    midTurn,
-    assigned,
-    nodes,
-  };
+  return { ...Object.fromEntries(FACTS.map((name) => [name, state[name]])), nodes };
 }

@@ -1,30 +1,11 @@
 import { expect, test } from 'vitest';
 import { applyCron, applyDamaged, cronRows, emptyBook, newJob } from '../../../src/cron/index.ts';
+import { PLAIN_WISH } from '../../support/cron-world.ts';
 
 const AT = Date.parse('2026-03-29T00:00:00Z');
 
 function jobRecord(name: string, s: number) {
-  const { job } = newJob(
-    {
-      name,
-      everyMs: 60_000,
-      tz: 'UTC',
-      work: { kind: 'command', command: 'true' },
-      overlap: 'skip',
-      catchUp: { kind: 'one' },
-      onCrash: 'resume',
-      jitterMs: 0,
-      maxRuns: null,
-      timeLimitMs: null,
-      budgetUsd: null,
-      model: null,
-      mode: null,
-      attended: false,
-      notify: null,
-      by: 'user',
-    },
-    { at: AT, id: 'a' },
-  );
+  const { job } = newJob({ ...PLAIN_WISH, name, everyMs: 60_000 }, { at: AT, id: 'a' });
   return { s, k: 'cron', what: 'job', name, body: job };
 }
 

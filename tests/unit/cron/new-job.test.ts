@@ -1,25 +1,14 @@
 import { expect, test } from 'vitest';
 import { DueHeap, type JobWish, newJob, webhookRefusal } from '../../../src/cron/index.ts';
 import { SeededRandom } from '../../../src/testing/seeded-random.ts';
+import { PLAIN_WISH } from '../../support/cron-world.ts';
 
 const NOW = Date.parse('2026-03-28T12:00:00Z');
 const WISH: JobWish = {
+  ...PLAIN_WISH,
   name: 'nightly',
   schedule: '30 2 * * *',
   tz: 'Europe/Berlin',
-  work: { kind: 'command', command: 'true' },
-  overlap: 'skip',
-  catchUp: { kind: 'one' },
-  onCrash: 'resume',
-  jitterMs: 0,
-  maxRuns: null,
-  timeLimitMs: null,
-  budgetUsd: null,
-  model: null,
-  mode: null,
-  attended: false,
-  notify: null,
-  by: 'user',
 };
 
 const make = (wish: Partial<JobWish>) => newJob({ ...WISH, ...wish }, { at: NOW, id: 'a1' });
