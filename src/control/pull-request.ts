@@ -6,6 +6,7 @@
 import { EXIT } from '../kernel/errors.ts';
 import type { ExecResult } from '../kernel/ports.ts';
 import { shellWord } from '../kernel/shell-word.ts';
+import { shortened } from '../kernel/shortened.ts';
 import { branchRef, integrationBranch, readHead, readIntegration } from '../worktree/index.ts';
 import { errors } from './errors.ts';
 import { TOOL_OUTPUT_MAX, TOOL_TIMEOUT_MS } from './limits.ts';
@@ -141,8 +142,7 @@ function costText(view: RunView): string {
 
 /** A reason may quote all that a gate printed. */
 function firstLine(text: string): string {
-  const line = text.split('\n')[0] ?? '';
-  return line.length > REASON_MAX ? `${line.slice(0, REASON_MAX - 1)}…` : line;
+  return shortened(text.split('\n')[0] ?? '', REASON_MAX);
 }
 
 const REASON_MAX = 200;

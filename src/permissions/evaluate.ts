@@ -8,6 +8,7 @@
  * - P18 Without attendance nothing is asked: each ask is a deny, at once, with its reason.
  * - P19 Allow needs every fact of a call to be covered; one that is not makes it an ask.
  */
+import { shortened } from '../kernel/shortened.ts';
 import type { Effect } from '../protocol/team.ts';
 import type { Call, Decision, DecisionContext, Obligation } from './decision.ts';
 import { type Facts, factsOf } from './facts.ts';
@@ -73,7 +74,7 @@ export function evaluate(call: Call, policy: Policy, context: DecisionContext): 
   return {
     action,
     rule,
-    reason: reason.length > REASON_CHARS_MAX ? `${reason.slice(0, REASON_CHARS_MAX - 1)}…` : reason,
+    reason: shortened(reason, REASON_CHARS_MAX),
     obligations: () => obligationsOf(judging),
     canonical: () =>
       action === 'allow' && outcome.byRules && facts.shell !== null
@@ -436,11 +437,8 @@ function deniedGlobs({ policy, anchors }: Judging): readonly string[] {
 }
 
 function shown(exec: Exec): string {
-  const text = exec.argv
-    .slice(0, 8)
-    .map((arg) => (arg.known ? arg.text : `${arg.text}…`))
-    .join(' ');
-  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+  const words = exec.argv.slice(0, 8).map((arg) => (arg.known ? arg.text : `${arg.text}…`));
+  return shortened(words.join(' '), 80);
 }
 
 function obligationsOf({ facts, spots }: Judging): Obligation[] {
